@@ -1,0 +1,62 @@
+# The verbs of this repository. Everything runs through uv, which keeps the environment in .venv
+# as pyproject.toml says. A machine without uv gets its own copy in .uv/.
+
+UV_VERSION := 0.13.9
+PYTHON ?= python3
+UV := $(or $(shell command -v uv 2>/dev/null),.uv/bin/uv)
+RUN := $(UV) run
+
+NOTEBOOKS = $(shell find notebooks -name '*.ipynb' -not -path '*/.ipynb_checkpoints/*' | sort)
+# Outputs and cell ids stay in git; timestamps, counts and widget state do not.
+NBSTRIPOUT = $(RUN) nbstripout --keep-output --keep-id --unix-newlines \
+	--extra-keys "cell.metadata.execution metadata.language_info.version metadata.widgets"
+
+.DEFAULT_GOAL := help
+.PHONY: help lab demo test check fix notebooks bench soak browser-deps
+
+help: ## say what can be done
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
+
+lab: $(UV) ## open the course in JupyterLab
+	$(RUN) freya-teach lab
+
+demo: $(UV) ## answer one question over both wires, offline
+	$(RUN) freya-teach demo
+
+test: $(UV) ## the fast lane: unit tests, and every notebook once
+	$(RUN) pytest -n auto
+
+check: $(UV) ## lint, types, notebooks, workflow, pins and hygiene; changes nothing
+	$(RUN) ruff check .
+	$(RUN) ruff format --check .
+	$(RUN) mypy
+	$(if $(NOTEBOOKS),$(NBSTRIPOUT) --verify $(NOTEBOOKS))
+	$(RUN) check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/ci.yml
+	$(RUN) python .ci/pins.py check
+	$(RUN) python .ci/hygiene.py
+
+fix: $(UV) ## repair what can be repaired by a program
+	$(RUN) ruff check --fix .
+	$(RUN) ruff format .
+	$(if $(NOTEBOOKS),$(NBSTRIPOUT) $(NOTEBOOKS))
+
+notebooks: $(UV) ## run all notebooks again and show what changed in their outputs
+	$(if $(NOTEBOOKS),$(RUN) jupyter nbconvert --to notebook --execute --inplace $(NOTEBOOKS))
+	$(if $(NOTEBOOKS),$(NBSTRIPOUT) $(NOTEBOOKS))
+	git diff --stat -- notebooks
+
+bench: $(UV) ## measure, as ratios within one run
+	$(RUN) pytest -m bench tests/bench -s
+
+soak: $(UV) ## the long proofs
+	$(RUN) pytest -m soak
+
+browser-deps: ## install Chromium for the browser tests (Debian, Ubuntu)
+	@command -v apt-get >/dev/null || { \
+		echo "There is no apt-get here: install Chromium or Chrome by hand."; exit 1; }
+	apt-get update
+	apt-get install --yes --no-install-recommends chromium
+
+.uv/bin/uv:
+	$(PYTHON) -m venv .uv
+	.uv/bin/python -m pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)

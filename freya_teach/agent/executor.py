@@ -1,0 +1,173 @@
+"""The loop: take turns until the model answers, or until something says stop. (chapter 2.3)
+
+    user message → [ model → tools → observations ], again and again → answer
+
+Every end is an orderly one: the history is valid, and the result says why it ended. At the limit
+of turns or calls the model is asked once more, without tools, to say what it has; when tokens or
+seconds are used up, it is not.
+
+It does not print (it emits events), knows no HTTP (it has a `ModelClient`) and no files.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+
+from freya_teach.agent.history import History, InMemoryHistory
+from freya_teach.agent.trace import RunResult, StopReason, Trace, TurnTrace
+from freya_teach.agent.turn import Approve, Emit, Turns
+from freya_teach.ambient import Ambient
+from freya_teach.config import Settings
+from freya_teach.events import Event, EventBus, RunDone
+from freya_teach.llm import transcript
+from freya_teach.llm.messages import UserMessage, user
+from freya_teach.llm.protocol import ModelClient
+from freya_teach.tools.registry import ToolRegistry
+from freya_teach.tools.runner import ToolRunner
+
+
+@dataclass(frozen=True, slots=True)
+class _Stop:
+    """A limit that was reached; `may_close` when one more model call is affordable."""
+
+    reason: StopReason
+    detail: str
+    may_close: bool = False
+
+
+@dataclass(slots=True)
+class _Run:
+    """What one run has done so far."""
+
+    turns: Turns
+    taken: list[TurnTrace] = field(default_factory=list)
+
+    @property
+    def tokens(self) -> int:
+        return sum(turn.reply.usage.total_tokens for turn in self.taken)
+
+    def result(self, reason: StopReason, detail: str = "") -> RunResult:
+        text = self.taken[-1].reply.message.text if self.taken else ""
+        return RunResult(text, reason, detail, Trace(tuple(self.taken)))
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    """A model, its tools and its instructions, ready to run on any session."""
+
+    client: ModelClient
+    issuer: str
+    registry: ToolRegistry
+    settings: Settings
+    ambient: Ambient
+    instructions: str = ""
+    closing_note: str = ""
+    approve: Approve | None = None
+    events: EventBus = field(default_factory=EventBus)
+
+    async def run(
+        self, question: str | UserMessage, *, session: History | None = None
+    ) -> RunResult:
+        """Answer one user message. Without a session, the conversation is forgotten afterwards.
+
+        Raises `SessionBusy` when the session has a run in progress, `LLMError` when the model
+        cannot be reached or refuses; the history stays valid either way.
+        """
+        return await self._run(question, session or InMemoryHistory(), self.events.emit)
+
+    async def stream(
+        self, question: str | UserMessage, *, session: History | None = None
+    ) -> AsyncIterator[Event]:
+        """The same run as `run`, event by event; the last one, `RunDone`, holds the result.
+
+        Leaving the loop early cancels the run.
+        """
+        queue: asyncio.Queue[Event | None] = asyncio.Queue()
+
+        def emit(event: Event) -> None:
+            self.events.emit(event)
+            queue.put_nowait(event)
+
+        task = asyncio.ensure_future(self._run(question, session or InMemoryHistory(), emit))
+        task.add_done_callback(lambda _: queue.put_nowait(None))
+        try:
+            while (event := await queue.get()) is not None:
+                yield event
+            await task
+        finally:
+            task.cancel()
+            await asyncio.wait({task})
+
+    async def _run(self, question: str | UserMessage, history: History, emit: Emit) -> RunResult:
+        message = user(question) if isinstance(question, str) else question
+        run = _Run(self._turns(history, emit))
+        with history.claim():
+            await history.append(*transcript.close_open_calls(history.messages), message)
+            try:
+                result = await self._within_time(run)
+            finally:
+                if lost := transcript.close_open_calls(history.messages):
+                    await history.append(*lost)
+        emit(RunDone(result))
+        return result
+
+    async def _within_time(self, run: _Run) -> RunResult:
+        limit = self.settings.max_seconds
+        try:
+            async with asyncio.timeout(limit) as clock:
+                return await self._loop(run)
+        except TimeoutError:
+            if not clock.expired():
+                raise
+            return run.result("budget", f"the run was ended after {limit:g} seconds")
+
+    async def _loop(self, run: _Run) -> RunResult:
+        while (stop := self._limit_reached(run)) is None:
+            turn = await run.turns.take(len(run.taken) + 1)
+            run.taken.append(turn)
+            if run.turns.guard.stopped:
+                return run.result("loop", run.turns.guard.stopped)
+            if not turn.calls:
+                return run.result(*_why_it_ends(turn))
+        if stop.may_close:
+            note = f"{self.closing_note}\n({stop.detail})".strip()
+            run.taken.append(await run.turns.close(len(run.taken) + 1, note))
+        return run.result(stop.reason, stop.detail)
+
+    def _limit_reached(self, run: _Run) -> _Stop | None:
+        settings, turns = self.settings, len(run.taken)
+        if settings.max_tokens is not None and run.tokens >= settings.max_tokens:
+            return _Stop("budget", f"{run.tokens:,} of {settings.max_tokens:,} tokens are used")
+        if turns >= settings.max_turns:
+            return _Stop("max_turns", f"{turns} turns are used up", may_close=True)
+        if settings.max_calls is not None and run.turns.calls_made >= settings.max_calls:
+            detail = f"{settings.max_calls} tool calls are used up"
+            return _Stop("budget", detail, may_close=True)
+        return None
+
+    def _turns(self, history: History, emit: Emit) -> Turns:
+        return Turns(
+            client=self.client,
+            issuer=self.issuer,
+            registry=self.registry,
+            runner=ToolRunner(self.settings, self.ambient),
+            settings=self.settings,
+            history=history,
+            instructions=self.instructions,
+            approve=self.approve,
+            emit=emit,
+        )
+
+
+def _why_it_ends(turn: TurnTrace) -> tuple[StopReason, str]:
+    """The reason for the end of a run whose last answer asked for no tool."""
+    reply = turn.reply
+    match reply.finish_reason:
+        case "error" | "content_filter" | "length":
+            return reply.finish_reason, f"the provider ended the answer: {reply.raw_finish_reason}"
+        case _ if reply.message.text:
+            return "answer", ""
+        case _:
+            return "empty", f"the answer has no text (finish reason {reply.raw_finish_reason!r})"

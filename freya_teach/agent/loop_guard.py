@@ -1,0 +1,56 @@
+"""A model that repeats itself, noticed. (chapter 2.4)
+
+The same call with the same arguments *and the same result*, turn after turn, is a loop: nothing
+new can come of it. Polling is none (its result changes), and neither is a retry after an error
+that then succeeds. So what is counted is the three together, once per turn.
+
+First the model is told, in the observation; then the run is stopped with the reason.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from freya_teach.llm.messages import ToolCall
+
+
+@dataclass(slots=True)
+class LoopGuard:
+    """Counts, over one run, in how many turns each call came back with the same result."""
+
+    warn: int
+    stop: int
+    stopped: str = ""
+    """Why the run has to stop; empty while it has not."""
+    _turns: Counter[tuple[str, str, str]] = field(default_factory=Counter)
+
+    def notes(self, results: Sequence[tuple[ToolCall, str]]) -> list[str]:
+        """One turn's calls with their observations → a note to add to each, mostly empty."""
+        keys = [(call.name, _same(call.arguments), text) for call, text in results]
+        self._turns.update(set(keys))
+        return [self._note(key) for key in keys]
+
+    def _note(self, key: tuple[str, str, str]) -> str:
+        name, arguments, _ = key
+        turns = self._turns[key]
+        if turns >= self.stop:
+            self.stopped = (
+                f"{name}({arguments}) was called in {turns} turns with the same result each time"
+            )
+        if turns < self.warn:
+            return ""
+        return (
+            f"\n\n[Note: this is turn {turns} in which you make this very call, and its result is "
+            "the same. Do not repeat it: use the result, try something else, or answer the user.]"
+        )
+
+
+def _same(arguments: str) -> str:
+    """Arguments that mean the same are the same: white space and key order do not count."""
+    try:
+        return json.dumps(json.loads(arguments or "{}"), sort_keys=True, ensure_ascii=False)
+    except (ValueError, RecursionError):
+        return arguments

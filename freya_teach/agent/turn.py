@@ -1,0 +1,169 @@
+"""One turn: a model call, and the tool calls it asked for. (chapter 2.3)
+
+The assistant message is stored *before* a tool runs: a crash in between leaves a gap that can be
+seen and closed. Tools run side by side, up to a limit; their results are stored in call order,
+as one write, whatever order they finished in.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field, replace
+
+from freya_teach import events
+from freya_teach.agent.history import History
+from freya_teach.agent.loop_guard import LoopGuard
+from freya_teach.agent.trace import CallTrace, TurnTrace
+from freya_teach.config import Settings
+from freya_teach.llm import protocol, transcript
+from freya_teach.llm.messages import AssistantMessage, Message, ToolCall, ToolMessage, system
+from freya_teach.tools.registry import ToolRegistry
+from freya_teach.tools.runner import ToolRunner
+from freya_teach.tools.tool import Tool
+
+logger = logging.getLogger(__name__)
+
+Approve = Callable[[ToolCall], Awaitable[str | None]]
+"""Asked before each tool call: None lets it run, a text refuses it and is told to the model."""
+Emit = Callable[[events.Event], None]
+
+CUT_SHORT = (
+    "Not run: your answer was cut off at its token limit, so this call may be incomplete. "
+    "Make it again, with shorter arguments or fewer calls at once."
+)
+NO_CALLS_LEFT = (
+    "Not run: the tool calls allowed for this task are used up. Answer with what you have."
+)
+UNCLEAR_APPROVAL = "Not run: it could not be found out whether this call is allowed."
+BROKEN_ANSWERS = ("error", "content_filter")
+
+
+@dataclass(slots=True)
+class Turns:
+    """Takes the turns of one run."""
+
+    client: protocol.ModelClient
+    issuer: str
+    registry: ToolRegistry
+    runner: ToolRunner
+    settings: Settings
+    history: History
+    instructions: str
+    approve: Approve | None
+    emit: Emit
+    guard: LoopGuard = field(init=False)
+    calls_made: int = 0
+
+    def __post_init__(self) -> None:
+        self.guard = LoopGuard(self.settings.loop_warn, self.settings.loop_stop)
+
+    async def take(self, number: int) -> TurnTrace:
+        """Ask, and do what the answer asks for. Raises `LLMError`; then nothing is stored."""
+        self.emit(events.TurnStarted(number))
+        tools = self.registry.active(self.history.active_toolboxes)
+        exchange = await self._ask(tools)
+        calls = exchange.reply.message.tool_calls
+        if exchange.reply.finish_reason == "length":
+            traces = [CallTrace(call, CUT_SHORT, "refused", 0.0) for call in calls]
+        else:
+            traces = await self._run_all(calls, tools)
+        return await self._finish(TurnTrace(number, exchange, tuple(traces)))
+
+    async def close(self, number: int, note: str) -> TurnTrace:
+        """Ask one last time, without tools and with a note that says why."""
+        self.emit(events.TurnStarted(number))
+        exchange = await self._ask({}, system(note))
+        return await self._finish(TurnTrace(number, exchange, ()))
+
+    async def _ask(self, tools: Mapping[str, Tool], *notes: Message) -> protocol.Exchange:
+        stored = self.history.messages
+        first = (system(self.instructions),) if self.instructions else ()
+        request = protocol.ModelRequest(
+            (*first, *stored, *notes),
+            tuple(tool.spec for tool in tools.values()),
+            self.settings.stream,
+            self.settings.max_output_tokens,
+        )
+        exchange = await self.client.complete(request, self._report)
+        reply = exchange.reply
+        message = reply.message
+        if not tools or reply.finish_reason in BROKEN_ANSWERS:
+            message = _without_calls(message)
+        used_ids = set(transcript.call_names(stored))
+        message = transcript.assign_ids(message, used_ids, self.issuer)
+        if message.parts:
+            await self.history.append(message)
+        return replace(exchange, reply=replace(reply, message=message))
+
+    def _report(self, delta: protocol.Delta) -> None:
+        if isinstance(delta, protocol.TextDelta) and delta.text:
+            self.emit(events.TextDelta(delta.text))
+        elif isinstance(delta, protocol.ReasoningDelta) and delta.text:
+            self.emit(events.ReasoningDelta(delta.text))
+
+    async def _run_all(
+        self, calls: tuple[ToolCall, ...], tools: Mapping[str, Tool]
+    ) -> list[CallTrace]:
+        """Run the calls side by side; the traces come in call order."""
+        slots = asyncio.Semaphore(self.settings.parallel_tools)
+
+        async def one(call: ToolCall) -> CallTrace:
+            async with slots:
+                return await self._run_one(call, tools)
+
+        allowed = self._allowed(calls)
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(one(call)) for call in calls[:allowed]]
+        self.calls_made += allowed
+        refused = [CallTrace(call, NO_CALLS_LEFT, "refused", 0.0) for call in calls[allowed:]]
+        return [task.result() for task in tasks] + refused
+
+    def _allowed(self, calls: tuple[ToolCall, ...]) -> int:
+        """How many of these calls the run's budget still lets through."""
+        if self.settings.max_calls is None:
+            return len(calls)
+        return min(len(calls), self.settings.max_calls - self.calls_made)
+
+    async def _run_one(self, call: ToolCall, tools: Mapping[str, Tool]) -> CallTrace:
+        refusal = await self._refusal(call)
+        if refusal is not None:
+            trace = CallTrace(call, refusal, "refused", 0.0)
+        else:
+            self.emit(events.ToolStatus(call, "running"))
+            result = await self.runner.run(call, tools, self.history.id)
+            state: events.ToolState = "failed" if result.is_error else "completed"
+            trace = CallTrace(call, result.text, state, result.seconds)
+        self.emit(events.ToolStatus(call, trace.state, trace.observation, trace.seconds))
+        return trace
+
+    async def _refusal(self, call: ToolCall) -> str | None:
+        """Ask the approval hook; one that fails refuses, because silence is no consent."""
+        if self.approve is None:
+            return None
+        try:
+            reason = await self.approve(call)
+        except Exception:
+            logger.exception("the approval hook failed on %s", call.name)
+            return UNCLEAR_APPROVAL
+        return None if reason is None else f"The call was refused: {reason or 'no reason given'}"
+
+    async def _finish(self, turn: TurnTrace) -> TurnTrace:
+        """Add the guard's notes, store all results as one write, and tell."""
+        if turn.calls:
+            notes = self.guard.notes([(trace.call, trace.observation) for trace in turn.calls])
+            noted = [
+                replace(trace, observation=trace.observation + note)
+                for trace, note in zip(turn.calls, notes, strict=True)
+            ]
+            turn = replace(turn, calls=tuple(noted))
+            await self.history.append(
+                *(ToolMessage(t.call.id, t.observation, t.is_error) for t in turn.calls)
+            )
+        self.emit(events.TurnDone(turn))
+        return turn
+
+
+def _without_calls(message: AssistantMessage) -> AssistantMessage:
+    return AssistantMessage(tuple(p for p in message.parts if not isinstance(p, ToolCall)))

@@ -1,0 +1,1 @@
+"""The `freya-teach` command, one module per verb; needs the `course` extra. (start)"""

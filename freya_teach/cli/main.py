@@ -1,0 +1,54 @@
+"""The door of the command line: says clearly what is missing, then hands over to typer. (start)
+
+A command's module imports at its top only what `--help` needs; the rest is imported when it runs.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import typer
+
+NEEDS_EXTRA = 'freya-teach needs the course extra: pip install "freya-teach[course]"'
+
+
+def main() -> None:
+    """Run `freya-teach`; exits with 2 when typer or rich is not installed."""
+    try:
+        app = build_app()
+    except ModuleNotFoundError as missing:
+        if missing.name not in {"typer", "rich"}:
+            raise
+        print(NEEDS_EXTRA, file=sys.stderr)
+        raise SystemExit(2) from None
+    _never_fail_to_print()
+    app()
+
+
+def build_app() -> typer.Typer:
+    """Register every command; raises ModuleNotFoundError without the course extra."""
+    import rich  # noqa: F401 - asked for here, so that no command fails halfway
+    import typer
+
+    from freya_teach.cli import demo, doctor, lab
+
+    app = typer.Typer(
+        help="Learn how an LLM agent works by reading, running and breaking a small one.",
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+    )
+    app.command()(lab.lab)
+    app.command()(lab.reset)
+    app.command()(demo.demo)
+    app.command()(doctor.doctor)
+    return app
+
+
+def _never_fail_to_print() -> None:
+    """Print a question mark where the terminal's encoding has no such character."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")

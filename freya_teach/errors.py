@@ -1,0 +1,121 @@
+"""Every exception the kernel raises, and who each one is written for. (chapter 2.3)
+
+    FreyaError
+    ├── ConfigError            operator: a setting is missing or makes no sense
+    ├── SessionBusy            developer: this history has a run in progress already
+    ├── TranscriptError        developer: a call without its result, or a result without its call
+    ├── UnsupportedContent     developer: a message part that this provider cannot carry
+    ├── ToolError              MODEL: what went wrong in a tool and what to do next
+    └── LLMError               operator: the other end of the wire
+        ├── ConnectionFailed   nothing came back: DNS, refused, reset, time-out
+        ├── BadResponse        something came back that is not the provider's protocol
+        │   └── ResponseCut    the answer ended in the middle; its tool calls are not run
+        └── ProviderError      the provider itself said no
+            ├── AuthError             401, 403, or Gemini's 400 API_KEY_INVALID
+            ├── ModelNotFound         404
+            ├── RateLimited           429 that passes with time
+            ├── QuotaExhausted        429 that does not
+            ├── ContextOverflowError  the request is larger than the model's window
+            ├── RequestRefused        any other 4xx: our request is wrong
+            └── ServerFailed          5xx, 408, 409, or an error inside a 200
+
+A tool's own exceptions never appear here: the runner turns them into observations.
+"""
+
+from __future__ import annotations
+
+
+class FreyaError(Exception):
+    """The root: catch this to catch everything the kernel raises on purpose."""
+
+
+class ConfigError(FreyaError):
+    """A setting is missing or makes no sense; the message says which and where to set it."""
+
+
+class SessionBusy(FreyaError):
+    """A second run was started on a history whose first run has not ended."""
+
+
+class TranscriptError(FreyaError):
+    """The history breaks the rule that every tool call has exactly one result."""
+
+
+class UnsupportedContent(FreyaError):
+    """A message part that this provider's wire has no place for; the message names its type."""
+
+
+class ToolError(FreyaError):
+    """Raise this in a tool: the text is read by the model, so say what to do next.
+
+    >>> raise ToolError("No city 'Bejing'. Use the English name, for example 'Beijing'.")
+    Traceback (most recent call last):
+    freya_teach.errors.ToolError: No city 'Bejing'. Use the English name, for example 'Beijing'.
+    """
+
+
+class LLMError(FreyaError):
+    """Something between us and the model failed.
+
+    `provider` is the adapter's name, `status` the HTTP status (None when there was no answer),
+    `provider_text` the other end's own words, `retry_after` seconds to wait if it named a number.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        provider: str = "",
+        status: int | None = None,
+        provider_text: str = "",
+        retry_after: float | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.provider = provider
+        self.status = status
+        self.provider_text = provider_text
+        self.retry_after = retry_after
+
+
+class ConnectionFailed(LLMError):
+    """No answer came back: name not found, connection refused or reset, time-out."""
+
+
+class BadResponse(LLMError):
+    """An answer came back that is not the provider's protocol, for example an HTML page."""
+
+
+class ResponseCut(BadResponse):
+    """The answer ended before it was finished. What it had asked for is not carried out."""
+
+
+class ProviderError(LLMError):
+    """The provider answered with an error of its own; `provider_text` is what it said."""
+
+
+class AuthError(ProviderError):
+    """The key is missing, wrong, or not allowed to do this."""
+
+
+class ModelNotFound(ProviderError):
+    """The provider does not know this model, or not on this endpoint."""
+
+
+class RateLimited(ProviderError):
+    """Too many requests for the moment; waiting `retry_after` seconds helps."""
+
+
+class QuotaExhausted(ProviderError):
+    """The account has no quota or money left; waiting does not help."""
+
+
+class ContextOverflowError(ProviderError):
+    """The request is larger than the model's window. Sending it again cannot help."""
+
+
+class RequestRefused(ProviderError):
+    """The provider found a fault in our request: a bug on this side."""
+
+
+class ServerFailed(ProviderError):
+    """The provider failed or is overloaded; the same request may pass later."""

@@ -1,0 +1,100 @@
+"""What happens during a run, for whoever shows it. (chapter 8.1)
+
+The loop does not print: it emits these records. A listener that fails is logged and left alone;
+it can neither fail a tool nor stop the run.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from freya_teach.agent.trace import RunResult, TurnTrace
+    from freya_teach.llm.messages import ToolCall
+
+logger = logging.getLogger(__name__)
+
+ToolState = Literal["running", "completed", "failed", "refused"]
+
+
+@dataclass(frozen=True, slots=True)
+class TurnStarted:
+    """A model call is about to be made; turns count from 1."""
+
+    number: int
+    name: Literal["turn:started"] = "turn:started"
+
+
+@dataclass(frozen=True, slots=True)
+class TextDelta:
+    """A piece of the answer's text; in a run that does not stream, all of it."""
+
+    text: str
+    name: Literal["text:delta"] = "text:delta"
+
+
+@dataclass(frozen=True, slots=True)
+class ReasoningDelta:
+    """A piece of the model's thinking."""
+
+    text: str
+    name: Literal["reasoning:delta"] = "reasoning:delta"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolStatus:
+    """A tool starts, or has ended with an observation after so many seconds."""
+
+    call: ToolCall
+    state: ToolState
+    observation: str = ""
+    seconds: float = 0.0
+    name: Literal["tool:status"] = "tool:status"
+
+
+@dataclass(frozen=True, slots=True)
+class TurnDone:
+    """A turn is over: the model has answered and its tools have run."""
+
+    turn: TurnTrace
+    name: Literal["turn:done"] = "turn:done"
+
+
+@dataclass(frozen=True, slots=True)
+class RunDone:
+    """The run is over; always the last event of one that did not raise."""
+
+    result: RunResult
+    name: Literal["run:done"] = "run:done"
+
+
+Event = TurnStarted | TextDelta | ReasoningDelta | ToolStatus | TurnDone | RunDone
+Listener = Callable[[Event], None]
+
+
+class EventBus:
+    """Hands each event to every listener, in the order of their subscription."""
+
+    def __init__(self) -> None:
+        self._listeners: list[Listener] = []
+
+    def subscribe(self, listener: Listener) -> Callable[[], None]:
+        """Call `listener` for each event from now on; the returned function ends that."""
+        self._listeners.append(listener)
+
+        def unsubscribe() -> None:
+            if listener in self._listeners:
+                self._listeners.remove(listener)
+
+        return unsubscribe
+
+    def emit(self, event: Event) -> None:
+        """Tell all listeners. Raises nothing that a listener raises."""
+        for listener in tuple(self._listeners):
+            try:
+                listener(event)
+            except Exception:
+                logger.exception("a listener failed on %s", event.name)

@@ -1,0 +1,49 @@
+"""For authors: keep authored exchanges in step with what the kernel sends. (start)
+
+An authored answer is written by hand; the request beside it must be what is really sent, and
+changes whenever a prompt or an adapter does. With FREYA_UPDATE_AUTHORED=1 a scenario is played in
+file order, whatever is asked, and each authored request is rewritten on disk. A recorded one is
+never touched: what a real server was asked stays as it was.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import httpx
+
+from freya_teach.errors import ConfigError
+from freya_teach.lab.recording import Recording, dump, json_or_none
+
+
+def rewriting(
+    recordings: list[Recording], used: set[Path]
+) -> Callable[[httpx.Request], Awaitable[httpx.Response]]:
+    """A transport's handler that answers in file order and rewrites authored requests."""
+    waiting = list(recordings)
+
+    async def answer(request: httpx.Request) -> httpx.Response:
+        await request.aread()
+        if not waiting:
+            raise ConfigError(f"no exchange is left for {request.method} {request.url}: write one")
+        recording = waiting.pop(0)
+        used.add(recording.path)
+        if recording.provenance["kind"] == "authored":
+            rewrite_request(recording.path, request)
+        return recording.answer()
+
+    return answer
+
+
+def rewrite_request(path: Path, request: httpx.Request) -> None:
+    """Put the request that was sent into the file, without headers that hold a key."""
+    data = json.loads(path.read_text(encoding="utf-8"))
+    data["request"] = {
+        "method": request.method,
+        "url": str(request.url),
+        "headers": {"content-type": request.headers.get("content-type", "")},
+        "body": json_or_none(request.content),
+    }
+    path.write_text(dump(data) + "\n", encoding="utf-8", newline="\n")

@@ -1,0 +1,150 @@
+"""Recorded HTTP as the other end of the wire. (start)
+
+A scenario is a folder of exchanges, played from its start each time a client for it is made, so a
+cell can be run again. A request is matched by method, address and JSON body; equal requests are
+answered in the order in which they were recorded; requests sent at the same time therefore find
+their own answers. One that matches nothing raises `ReplayMismatch`, which shows what differs.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import httpx
+import respx
+
+from freya_teach.errors import ConfigError
+from freya_teach.lab import author
+from freya_teach.lab.recording import Recording, canonical, dump, json_or_none, load_recording
+from freya_teach.llm.messages import Json
+from freya_teach.paths import course_folder
+
+UPDATE = "FREYA_UPDATE_AUTHORED"
+"""Set to 1, the requests of authored exchanges are rewritten to what is sent (`author.py`)."""
+
+MAX_DIFF_LINES = 30
+
+
+class ReplayMismatch(Exception):
+    """A request that no recording answers.
+
+    It is no httpx error and no FreyaError, so that no retry, failover or tool takes it for a
+    failing server; the lesson raises it again if somebody swallowed it.
+    """
+
+
+class UnusedRecording(Exception):
+    """A lesson ended, and a recording of a scenario that it opened was never asked for."""
+
+
+@dataclass(slots=True)
+class Scenario:
+    """The exchanges of one folder, and which of them have been asked for."""
+
+    name: str
+    recordings: list[Recording]
+    used: set[Path] = field(default_factory=set)
+    on_mismatch: Callable[[ReplayMismatch], None] = lambda problem: None
+
+    @classmethod
+    def load(cls, section: str, name: str) -> Scenario:
+        """The scenario `fixtures/<section>/<name>`. Raises `ConfigError` when there is none."""
+        folder = course_folder("fixtures") / section / name
+        paths = sorted(folder.glob("*.json"))
+        if not paths:
+            others = sorted(p.name for p in folder.parent.glob("*") if p.is_dir())
+            raise ConfigError(
+                f"no recordings called {name!r} in section {section}; there are: "
+                + (", ".join(others) or "none")
+            )
+        return cls(name, [load_recording(path) for path in paths])
+
+    @property
+    def unused(self) -> list[str]:
+        """The files that no request has asked for."""
+        return [r.path.name for r in self.recordings if r.path not in self.used]
+
+    def client(self) -> httpx.AsyncClient:
+        """A client whose other end is this scenario, from its start."""
+        return httpx.AsyncClient(transport=httpx.MockTransport(self._answer()))
+
+    def _answer(self) -> Callable[[httpx.Request], Awaitable[httpx.Response]]:
+        if os.environ.get(UPDATE) == "1":
+            return author.rewriting(self.recordings, self.used)
+        return _Replay(self).answer
+
+
+class _Replay:
+    """One run through a scenario: a respx route per distinct request, a miss for all others."""
+
+    def __init__(self, scenario: Scenario) -> None:
+        self.scenario = scenario
+        self.router = respx.MockRouter(assert_all_called=False)
+        self.left: dict[str, list[Recording]] = {}
+        for recording in scenario.recordings:
+            self.left.setdefault(recording.key, []).append(recording)
+        for queue in self.left.values():
+            wanted = queue[0].request
+            body = {} if wanted["body"] is None else {"json": wanted["body"]}
+            route = self.router.route(method=wanted["method"], url=wanted["url"], **body)
+            route.mock(side_effect=self._next_of(queue))
+        self.router.route().mock(side_effect=self._miss)
+
+    async def answer(self, request: httpx.Request) -> httpx.Response:
+        content = await request.aread()
+        if content and json_or_none(content) is None:
+            return self._miss(request)
+        return await self.router.async_handler(request)
+
+    def _next_of(self, queue: list[Recording]) -> Callable[[httpx.Request], httpx.Response]:
+        def take(request: httpx.Request) -> httpx.Response:
+            if not queue:
+                return self._miss(request)
+            recording = queue.pop(0)
+            self.scenario.used.add(recording.path)
+            return recording.answer()
+
+        return take
+
+    def _miss(self, request: httpx.Request) -> httpx.Response:
+        problem = ReplayMismatch(self._explain(request))
+        self.scenario.on_mismatch(problem)
+        raise problem
+
+    def _explain(self, request: httpx.Request) -> str:
+        sent = {
+            "method": request.method,
+            "url": str(request.url),
+            "body": json_or_none(request.content),
+        }
+        key = canonical(sent["method"], sent["url"], sent["body"])
+        name = self.scenario.name
+        if key in self.left:
+            return (
+                f"scenario {name!r}: this very request was recorded, but has been sent more often "
+                "than it was recorded. Make a new client to start from the beginning."
+            )
+        waiting = [recording for queue in self.left.values() for recording in queue]
+        nearest = (waiting or self.scenario.recordings)[0]
+        keys = ("method", "url", "body")
+        recorded = {k: nearest.request[k] for k in keys}
+        return (
+            f"scenario {name!r} has no recording of this request.\n"
+            f"What differs from {nearest.path.name} (- recorded, + sent):\n"
+            f"{diff(recorded, sent)}\n"
+            "A recording answers only the request that it was made for: undo the change, or set "
+            "FREYA_LIVE=1 and a key to ask a real model."
+        )
+
+
+def diff(recorded: Json, sent: Json) -> str:
+    """The lines in which two JSON values differ, with two lines around each."""
+    lines = difflib.unified_diff(dump(recorded).splitlines(), dump(sent).splitlines(), n=2)
+    shown = [line for line in list(lines)[2:] if not line.startswith("@@")]
+    if len(shown) > MAX_DIFF_LINES:
+        shown = [*shown[:MAX_DIFF_LINES], f"… and {len(shown) - MAX_DIFF_LINES} more lines"]
+    return "\n".join(line[:160] for line in shown)

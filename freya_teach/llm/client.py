@@ -1,0 +1,207 @@
+"""One model call over HTTP: the only module that touches the wire. (chapter 5.3)
+
+Bytes come in pieces, are cut into chunks, read by the adapter and put together by the
+assembler, in one pass and the same way whether the answer is streamed or not. Whatever goes
+wrong on the way ends as one of the exceptions in `errors.py`; nothing waits for ever.
+
+It does not retry and does not choose: that is the proxy's work. Whether the other end is a
+recording, a fake or the real API is decided by the `httpx.AsyncClient` that is handed in.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+import httpx
+
+from freya_teach.ambient import Ambient
+from freya_teach.config import Settings
+from freya_teach.errors import BadResponse, ConfigError, ConnectionFailed, LLMError, ResponseCut
+from freya_teach.llm.assembler import Assembler
+from freya_teach.llm.messages import Json
+from freya_teach.llm.protocol import (
+    Adapter,
+    Delta,
+    Exchange,
+    ModelRequest,
+    Route,
+    WireRequest,
+)
+from freya_teach.llm.refusal import raise_for_error
+from freya_teach.llm.request_log import RequestLog, redact, secrets_of
+from freya_teach.llm.sse import ChunkDecoder, parse_json
+
+logger = logging.getLogger(__name__)
+
+
+def ignore(delta: Delta) -> None:
+    """For whoever wants the whole answer only."""
+
+
+@dataclass(slots=True)
+class _Received:
+    """What has come back so far; it is still there when something fails."""
+
+    status: int | None = None
+    pieces: list[bytes] = field(default_factory=list)
+    size: int = 0
+
+    def take(self, piece: bytes, limit: int) -> None:
+        self.pieces.append(piece)
+        self.size += len(piece)
+        if self.size > limit:
+            raise BadResponse(f"the answer is larger than {limit:,} bytes; the rest was not read")
+
+
+@dataclass(frozen=True, slots=True)
+class HttpModelClient:
+    """Asks one route through one adapter."""
+
+    http: httpx.AsyncClient
+    adapter: Adapter
+    route: Route
+    settings: Settings
+    ambient: Ambient
+    log: RequestLog | None = None
+
+    async def complete(
+        self, request: ModelRequest, on_delta: Callable[[Delta], None] = ignore
+    ) -> Exchange:
+        """Ask once and return the whole answer; each delta is reported as it comes.
+
+        Raises `LLMError` (which one tells why), or `TranscriptError` / `UnsupportedContent`
+        before anything is sent.
+        """
+        wire = self.adapter.build_request(request, self.route)
+        assembler = Assembler(frozenset(tool.name for tool in request.tools))
+        received = _Received()
+        started = self.ambient.monotonic()
+        error = "cancelled"
+        try:
+            async with self._failures_in_words(wire, received):
+                complete = await self._receive(wire, received, assembler, on_delta)
+                reply = assembler.finish(complete=complete)
+            error = ""
+        except LLMError as problem:
+            error = f"{type(problem).__name__}: {problem}"
+            raise
+        finally:
+            seconds = self.ambient.monotonic() - started
+            body = b"".join(received.pieces)
+            self._write_log(wire, received.status, body, seconds, error)
+        return Exchange(wire, received.status or 0, body, reply, seconds)
+
+    def _write_log(
+        self, wire: WireRequest, status: int | None, body: bytes, seconds: float, error: str
+    ) -> None:
+        if self.log is None:
+            return
+        try:
+            self.log.write(wire, status, body, seconds, error)
+        except OSError as problem:  # a full disk is no reason to lose an answer that was paid for
+            logger.warning("the request log cannot be written: %s", problem)
+
+    async def _receive(
+        self,
+        wire: WireRequest,
+        received: _Received,
+        assembler: Assembler,
+        on_delta: Callable[[Delta], None],
+    ) -> bool:
+        """Send and read; return whether the body claimed to be complete."""
+        decoder = ChunkDecoder()
+        async with self._send(wire) as response:
+            received.status = response.status_code
+            if response.status_code != 200:
+                await self._refuse(response, received)
+            async for piece in response.aiter_bytes():
+                received.take(piece, self.settings.max_response_bytes)
+                self._hand_on(decoder.feed(piece), assembler, on_delta)
+        self._hand_on(decoder.end(), assembler, on_delta)
+        return decoder.finished
+
+    def _hand_on(
+        self, chunks: list[Json], assembler: Assembler, on_delta: Callable[[Delta], None]
+    ) -> None:
+        for chunk in chunks:
+            for delta in self.adapter.parse_chunk(chunk):
+                assembler.add(delta)
+                on_delta(delta)
+
+    def _send(self, wire: WireRequest) -> AbstractAsyncContextManager[httpx.Response]:
+        timeout = httpx.Timeout(self.settings.read_seconds, connect=self.settings.connect_seconds)
+        return self.http.stream(
+            wire.method, wire.url, headers=dict(wire.headers), content=wire.body, timeout=timeout
+        )
+
+    async def _refuse(self, response: httpx.Response, received: _Received) -> None:
+        """Raise for an answer that is not a 200."""
+        async for piece in response.aiter_bytes():
+            received.take(piece, self.settings.max_response_bytes)
+        body, status = b"".join(received.pieces), response.status_code
+        if status < 400:
+            target = urlsplit(response.headers.get("location", "")).netloc
+            raise BadResponse(f"HTTP {status} instead of an answer{target and ' → ' + target}")
+        try:
+            value = parse_json(body)
+        except BadResponse:  # a proxy's own page: its status still says what to do
+            text = " ".join(body[:2000].decode("utf-8", "replace").split())
+            value = {"error": {"message": text[:300] or response.reason_phrase}}
+        raise_for_error(self.adapter.name, status, value, response.headers)
+
+    @asynccontextmanager
+    async def _failures_in_words(
+        self, wire: WireRequest, received: _Received
+    ) -> AsyncIterator[None]:
+        """Give every failure a type of ours, say where it happened, and keep the key out of it."""
+        host = urlsplit(wire.url).netloc
+        try:
+            async with asyncio.timeout(self.settings.request_seconds):
+                yield
+        except TimeoutError:
+            raise ConnectionFailed(
+                f"{host} did not finish its answer within {self.settings.request_seconds:g} s",
+                provider=self.adapter.name,
+                status=received.status,
+            ) from None
+        except (httpx.InvalidURL, httpx.UnsupportedProtocol) as problem:
+            raise ConfigError(f"{wire.url!r} is no address of a server: {problem}") from None
+        except httpx.DecodingError as problem:
+            raise BadResponse(f"{host}: the answer cannot be unpacked: {problem}") from None
+        except httpx.TransportError as problem:
+            raise self._connection_problem(problem, host, received) from problem
+        except LLMError as problem:
+            raise self._with_place(problem, host, wire, received) from None
+
+    def _connection_problem(
+        self, problem: httpx.TransportError, host: str, received: _Received
+    ) -> LLMError:
+        what = f"{type(problem).__name__}: {problem}" if str(problem) else type(problem).__name__
+        if received.status is None:
+            return ConnectionFailed(f"no answer from {host}: {what}", provider=self.adapter.name)
+        return ResponseCut(
+            f"the answer of {host} broke off after {received.size:,} bytes: {what}",
+            provider=self.adapter.name,
+            status=received.status,
+        )
+
+    def _with_place(
+        self, problem: LLMError, host: str, wire: WireRequest, received: _Received
+    ) -> LLMError:
+        secrets = secrets_of(wire)
+        if isinstance(problem, BadResponse):
+            message = f"{host} (HTTP {received.status}): {problem}"
+        else:
+            message = str(problem)
+        return type(problem)(
+            redact(message, secrets),
+            provider=self.adapter.name,
+            status=problem.status or received.status,
+            provider_text=redact(problem.provider_text, secrets),
+            retry_after=problem.retry_after,
+        )

@@ -1,0 +1,164 @@
+"""The shapes that pass between the agent, an adapter and the wire. (chapter 5.3)
+
+    ModelRequest ── adapter.build_request ──▶ WireRequest ── HTTP ──▶ bytes
+    bytes ── sse ──▶ chunk (JSON) ── adapter.parse_chunk ──▶ deltas ── assembler ──▶ Reply
+
+An adapter is two pure functions and a name. A body that comes in one piece is a stream of one
+chunk, so there is one parsing path and not two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+from freya_teach.llm.messages import NO_DATA, AssistantMessage, Json, Message, ProviderData
+
+FinishReason = Literal["stop", "tool_calls", "length", "content_filter", "error", "unknown"]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSpec:
+    """What the model is told about a tool: its name, its purpose, its JSON Schema."""
+
+    name: str
+    description: str
+    parameters: Mapping[str, Json]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRequest:
+    """One question to a model, in no provider's dialect."""
+
+    messages: tuple[Message, ...]
+    tools: tuple[ToolSpec, ...] = ()
+    stream: bool = False
+    max_output_tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """Where a request goes: which model, at which address, with which key."""
+
+    provider: str
+    model: str
+    endpoint: str
+    api_key: str = field(default="", repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class WireRequest:
+    """The HTTP request, ready to be sent. `headers` hold the key: never print them as they are."""
+
+    url: str
+    headers: Mapping[str, str] = field(repr=False)
+    body: bytes = field(repr=False)
+    method: str = "POST"
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens that the provider counted. `output` includes the reasoning."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    total_tokens: int = 0
+    reasoning_tokens: int = 0
+    cached_tokens: int = 0
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            self.input_tokens + other.input_tokens,
+            self.output_tokens + other.output_tokens,
+            self.total_tokens + other.total_tokens,
+            self.reasoning_tokens + other.reasoning_tokens,
+            self.cached_tokens + other.cached_tokens,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class TextDelta:
+    """A piece of the answer's text."""
+
+    text: str
+    provider_data: ProviderData = NO_DATA
+
+
+@dataclass(frozen=True, slots=True)
+class ReasoningDelta:
+    """A piece of the model's thinking."""
+
+    text: str
+    provider_data: ProviderData = NO_DATA
+
+
+@dataclass(frozen=True, slots=True)
+class CallDelta:
+    """A piece of a tool call; `whole` when the provider never sends calls in pieces.
+
+    `index` and `id` are what the provider gave, None and "" when it gave none.
+    """
+
+    index: int | None = None
+    id: str = ""
+    name: str = ""
+    arguments: str = ""
+    whole: bool = False
+    provider_data: ProviderData = NO_DATA
+
+
+@dataclass(frozen=True, slots=True)
+class FinishDelta:
+    """The provider says why the answer ends: our word for it, and its own."""
+
+    reason: FinishReason
+    raw: str
+
+
+@dataclass(frozen=True, slots=True)
+class UsageDelta:
+    """Tokens counted so far; a later one replaces an earlier one."""
+
+    usage: Usage
+
+
+Delta = TextDelta | ReasoningDelta | CallDelta | FinishDelta | UsageDelta
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """One complete answer of a model."""
+
+    message: AssistantMessage
+    finish_reason: FinishReason
+    raw_finish_reason: str
+    usage: Usage
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """One model call as it went over the wire, and what was understood of it."""
+
+    request: WireRequest
+    status: int
+    body: bytes = field(repr=False)
+    reply: Reply
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Adapter:
+    """One provider's dialect."""
+
+    name: str
+    build_request: Callable[[ModelRequest, Route], WireRequest]
+    parse_chunk: Callable[[Json], Iterable[Delta]]
+
+
+class ModelClient(Protocol):
+    """Whoever can answer a request: HTTP, a failover over several routes, a script."""
+
+    async def complete(self, request: ModelRequest, on_delta: Callable[[Delta], None]) -> Exchange:
+        """Ask, report each delta as it comes, return the whole. Raises `LLMError`."""
+        ...

@@ -1,0 +1,194 @@
+"""From bytes, in whatever pieces the network cut them, to JSON chunks. (chapter 4.2)
+
+Three things go wrong when a stream is read as text lines: a character of several bytes is cut
+in two and destroyed; `str.splitlines` also cuts at U+2028 and its like, which may stand inside
+a JSON string; and a body that is not a stream at all (an error page, a JSON array) is taken
+for an empty one. So lines are cut on bytes, an event is decoded when it is complete, and the
+first bytes decide what kind of body this is, whatever the content type says.
+
+It does not know what a chunk means: that is the adapter's `parse_chunk`.
+Source: WHATWG HTML, "Server-sent events", 9.2.6.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+from freya_teach.errors import BadResponse, ResponseCut
+from freya_teach.llm.messages import Json
+
+BOM = b"\xef\xbb\xbf"
+
+
+@dataclass(frozen=True, slots=True)
+class ServerEvent:
+    """One dispatched event: its `event:` field (mostly empty) and its joined `data:` lines."""
+
+    name: str
+    data: bytes
+
+
+class LineSplitter:
+    r"""Cuts bytes into lines at \n, \r\n and \r, wherever the pieces end.
+
+    >>> lines = LineSplitter()
+    >>> lines.feed(b"data: a\r"), lines.feed(b"\ndata: b\n"), lines.end()
+    ([], [b'data: a', b'data: b'], [])
+    """
+
+    def __init__(self) -> None:
+        self._pieces: list[bytes] = []
+
+    def feed(self, piece: bytes) -> list[bytes]:
+        """Return the lines that this piece completes, without their ends."""
+        if b"\n" not in piece and b"\r" not in piece and not self._ends_with_cr():
+            self._pieces.append(piece)  # a 5 MB line in small pieces is joined once, not 300 times
+            return []
+        text = b"".join((*self._pieces, piece))
+        held = b""
+        if text.endswith(b"\r"):  # subtle: the \n of this \r\n may be in the next piece
+            text, held = text[:-1], b"\r"
+        lines = _cut(text)
+        self._pieces = [lines.pop() + held]
+        return lines
+
+    def end(self) -> list[bytes]:
+        """Return what is left as a last line, if anything is."""
+        rest = b"".join(self._pieces)
+        self._pieces = []
+        return _cut(rest.removesuffix(b"\r")) if rest else []
+
+    def _ends_with_cr(self) -> bool:
+        return bool(self._pieces) and self._pieces[-1].endswith(b"\r")
+
+
+def _cut(text: bytes) -> list[bytes]:
+    if b"\r" in text:
+        text = text.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    return text.split(b"\n")
+
+
+class EventDecoder:
+    """Lines → events. A comment is dropped, several data lines are joined by a newline."""
+
+    def __init__(self) -> None:
+        self._lines = LineSplitter()
+        self._data: list[bytes] = []
+        self._name = b""
+
+    def feed(self, piece: bytes) -> list[ServerEvent]:
+        """Return the events that this piece completes."""
+        return self._events(self._lines.feed(piece))
+
+    def end(self) -> list[ServerEvent]:
+        """Return the event whose closing blank line never came: servers often leave it out."""
+        return self._events([*self._lines.end(), b""])
+
+    def _events(self, lines: list[bytes]) -> list[ServerEvent]:
+        events = []
+        for line in lines:
+            if line.startswith(b"data:"):
+                self._data.append(line[6:] if line.startswith(b"data: ") else line[5:])
+            elif line.startswith(b"event:"):
+                self._name = line[6:].strip()
+            elif not line and (self._data or self._name):
+                if self._data:
+                    name = self._name.decode("utf-8", "replace")
+                    events.append(ServerEvent(name, b"\n".join(self._data)))
+                self._data, self._name = [], b""
+        return events
+
+
+class ChunkDecoder:
+    """A response body → its JSON chunks, for an event stream, a JSON object and a JSON array.
+
+    `finished` tells whether the body said that it was complete: a JSON document that parses
+    does, and so does a stream that closes with `[DONE]`.
+    """
+
+    def __init__(self) -> None:
+        self.finished = False
+        self._head = b""
+        self._whole: list[bytes] | None = None
+        self._events: EventDecoder | None = None
+        self._seen = 0
+
+    def feed(self, piece: bytes) -> list[Json]:
+        """Return the chunks that this piece completes. Raises `BadResponse`."""
+        if self._events is not None:
+            return self._chunks(self._events.feed(piece))
+        if self._whole is not None:
+            self._whole.append(piece)
+            return []
+        self._head += piece
+        start = self._head.removeprefix(BOM).lstrip()
+        if not start or BOM.startswith(self._head):
+            return []
+        if start[:1] in (b"{", b"["):
+            self._whole = [start]
+            return []
+        if start[:1] == b"<":
+            raise BadResponse(f"an HTML page came instead of JSON: {_quote(start)}")
+        self._events = EventDecoder()
+        return self._chunks(self._events.feed(start))
+
+    def end(self) -> list[Json]:
+        """Return what the end of the body completes. Raises `BadResponse` or `ResponseCut`."""
+        if self._whole is not None:
+            return self._document(b"".join(self._whole))
+        chunks = self._chunks(self._events.end()) if self._events else []
+        if not self._seen and not self.finished:
+            start = self._head.removeprefix(BOM).strip()
+            if not start:
+                raise ResponseCut("the answer's body is empty")
+            raise BadResponse(f"neither JSON nor an event stream came: {_quote(start)}")
+        return chunks
+
+    def _document(self, body: bytes) -> list[Json]:
+        try:
+            value = parse_json(body)
+        except BadResponse as problem:
+            if body.rstrip().endswith((b"}", b"]")):
+                raise
+            raise ResponseCut(f"the JSON of the answer ends in the middle: {problem}") from None
+        self.finished = True
+        return _objects(value)
+
+    def _chunks(self, events: list[ServerEvent]) -> list[Json]:
+        chunks: list[Json] = []
+        for event in events:
+            if event.data.strip() == b"[DONE]":
+                self.finished = True
+            elif event.data.strip() and not self.finished:
+                self._seen += 1
+                for chunk in _objects(parse_json(event.data)):
+                    bare_error = event.name == "error" and "error" not in chunk
+                    chunks.append({"error": chunk} if bare_error else chunk)
+        return chunks
+
+
+def parse_json(data: bytes) -> Json:
+    """Parse one JSON text. Raises `BadResponse` that quotes where it goes wrong."""
+    try:
+        return json.loads(data.decode("utf-8"))
+    except UnicodeDecodeError as problem:
+        raise BadResponse(f"byte {problem.start} of the answer is not UTF-8") from None
+    except (ValueError, RecursionError) as problem:
+        raise BadResponse(f"this is not JSON ({problem}): {_quote(data)}") from None
+
+
+def _objects(value: Json) -> list[Json]:
+    """Gemini without `alt=sse` sends one array of chunks, and errors as an array of one."""
+    values = value if isinstance(value, list) else [value]
+    for item in values:
+        if not isinstance(item, dict):
+            raise BadResponse(
+                f"a JSON object was expected, not {_quote(json.dumps(item).encode())}"
+            )
+    return values
+
+
+def _quote(data: bytes, length: int = 120) -> str:
+    text = " ".join(data[: 4 * length].decode("utf-8", "replace").split())
+    return repr(text if len(text) <= length else text[:length] + "…")

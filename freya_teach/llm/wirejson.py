@@ -1,0 +1,46 @@
+"""Small helpers for JSON that somebody else wrote, or will read. (chapter 4.2)
+
+Nothing that comes over the wire has the type that its documentation promises: a field may be
+missing, null, or something else. These helpers turn whatever is there into what was expected.
+"""
+
+from __future__ import annotations
+
+import json
+
+from freya_teach.llm.messages import Json
+
+
+def encode(value: Json) -> bytes:
+    r"""JSON as UTF-8 bytes, without spaces.
+
+    Chinese stays Chinese: escaped, it would cost several times the tokens. Half of a
+    surrogate pair, which UTF-8 cannot hold, becomes the \udXXX that JSON has for it.
+
+    >>> encode({"city": "北京"}).decode()
+    '{"city":"北京"}'
+    """
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return text.encode("utf-8", "backslashreplace")
+
+
+def as_dict(value: Json) -> dict[str, Json]:
+    """The value if it is an object, else an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
+def as_list(value: Json) -> list[Json]:
+    """The value if it is an array, else an empty one."""
+    return value if isinstance(value, list) else []
+
+
+def as_text(value: Json) -> str:
+    """The value if it is a string, else an empty one."""
+    return value if isinstance(value, str) else ""
+
+
+def as_int(value: Json) -> int:
+    """The value if it is a finite number (servers send 12.0 too), else 0."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return 0
+    return int(value) if abs(value) < 2**53 else 0

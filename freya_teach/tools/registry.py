@@ -1,0 +1,55 @@
+"""Which tools there are, and which of them a session may use. (chapter 4.3)
+
+Tools live in toolboxes. The toolbox `meta` is always active, the others when the session has
+them on. A name belongs to one tool in all toolboxes together: the model knows nothing of boxes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from freya_teach.errors import ConfigError
+from freya_teach.tools.tool import Tool, tool
+
+DEFAULT_TOOLBOX = "default"
+ALWAYS_ACTIVE = "meta"
+
+
+class ToolRegistry:
+    """Toolboxes by id, each a set of tools by name."""
+
+    def __init__(self, tools: Iterable[Tool | Callable[..., Any]] = ()) -> None:
+        self._boxes: dict[str, dict[str, Tool]] = {}
+        self.register(DEFAULT_TOOLBOX, tools)
+
+    def register(self, toolbox: str, tools: Iterable[Tool | Callable[..., Any]]) -> None:
+        """Put a toolbox in, or in the place of the one with this id.
+
+        Plain functions become tools. Raises `ConfigError` for a name that is taken.
+        """
+        box: dict[str, Tool] = {}
+        taken = {name for id_, other in self._boxes.items() if id_ != toolbox for name in other}
+        for entry in tools:
+            new = entry if isinstance(entry, Tool) else tool(entry)
+            if new.name in box or new.name in taken:
+                raise ConfigError(f"there are two tools called {new.name!r}: rename one of them")
+            box[new.name] = new
+        self._boxes[toolbox] = box
+
+    @property
+    def toolboxes(self) -> tuple[str, ...]:
+        """The ids of all toolboxes, in the order of registration."""
+        return tuple(self._boxes)
+
+    def active(self, toolboxes: Iterable[str] = (DEFAULT_TOOLBOX,)) -> Mapping[str, Tool]:
+        """The tools of these toolboxes and of `meta`, by name.
+
+        Raises `ConfigError` for a toolbox that does not exist.
+        """
+        found = dict(self._boxes.get(ALWAYS_ACTIVE, {}))
+        for toolbox in toolboxes:
+            if toolbox not in self._boxes:
+                raise ConfigError(f"no toolbox {toolbox!r}; there are: {', '.join(self._boxes)}")
+            found |= self._boxes[toolbox]
+        return found

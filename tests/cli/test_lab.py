@@ -1,0 +1,71 @@
+import os
+import re
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from freya_teach.cli.jupyter_setup import JUPYTER_FOLDER, lab_command, lab_environment
+from freya_teach.cli.main import build_app
+from freya_teach.paths import course_folder
+
+run = CliRunner()
+app = build_app()
+
+
+def test_jupyterlab_is_reached_from_this_machine_only_and_asks_nobody_for_news() -> None:
+    command = lab_command(Path("course"))
+    assert command[:3] == [sys.executable, "-m", "jupyterlab"]
+    assert "--ServerApp.ip=127.0.0.1" in command
+    assert "--LabApp.news_url=" in command
+    assert "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate" in command
+
+
+def test_a_wished_port_is_used_or_the_start_fails() -> None:
+    command = lab_command(Path("course"), port=9999, browser=False)
+    assert "--no-browser" in command
+    assert "--ServerApp.port=9999" in command
+    assert "--ServerApp.port_retries=0" in command
+
+
+def test_the_learners_own_jupyter_paths_come_after_the_courses() -> None:
+    environment = lab_environment({"JUPYTER_PATH": "mine", "HOME": "home"})
+    assert environment["JUPYTER_PATH"] == f"{JUPYTER_FOLDER}{os.pathsep}mine"
+    assert environment["JUPYTER_CONFIG_PATH"] == str(JUPYTER_FOLDER)
+    assert environment["HOME"] == "home"
+
+
+def test_the_kernel_spec_names_no_python_of_its_own() -> None:
+    """Jupyter replaces a bare "python" by the Python that it runs on itself."""
+    spec = (JUPYTER_FOLDER / "kernels" / "python3" / "kernel.json").read_text(encoding="utf-8")
+    assert re.search(r'"argv": \[\s*"python",', spec)
+
+
+def test_reset_of_an_unknown_section_exits_with_1_and_lists_close_ones(tmp_path: Path) -> None:
+    result = run.invoke(app, ["reset", "99.9", "--dir", str(tmp_path / "copy")])
+    assert result.exit_code == 1
+    assert "There is no section '99.9'" in result.output
+
+
+def test_lab_on_a_file_exits_with_1_and_says_what_to_do(tmp_path: Path) -> None:
+    (tmp_path / "notes").write_text("mine", encoding="utf-8")
+    result = run.invoke(app, ["lab", "--dir", str(tmp_path / "notes")])
+    assert result.exit_code == 1
+    assert "is a file, not a folder" in result.output
+
+
+def test_reset_restores_every_notebook_of_the_course(tmp_path: Path) -> None:
+    names = [path.stem for path in course_folder("notebooks").rglob("*.ipynb")]
+    for name in names:
+        result = run.invoke(app, ["reset", name, "--dir", str(tmp_path / "copy")])
+        assert result.exit_code == 0, result.output
+    restored = {path.stem for path in (tmp_path / "copy").rglob("*.ipynb")}
+    assert restored == set(names)
+
+
+@pytest.mark.parametrize("port", ["0", "70000", "abc"])
+def test_an_impossible_port_is_refused_before_anything_is_made(port: str, tmp_path: Path) -> None:
+    result = run.invoke(app, ["lab", "--port", port, "--dir", str(tmp_path / "copy")])
+    assert result.exit_code == 2
+    assert not (tmp_path / "copy").exists()
