@@ -9,18 +9,20 @@ never touched: what a real server was asked stays as it was.
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
 from pathlib import Path
+from typing import Any
 
 import httpx
 
 from freya_teach.errors import ConfigError
 from freya_teach.lab.recording import Recording, dump, json_or_none
 
+Handler = Callable[[httpx.Request], Coroutine[Any, Any, httpx.Response]]
+"""What `httpx.MockTransport` calls for each request."""
 
-def rewriting(
-    recordings: list[Recording], used: set[Path]
-) -> Callable[[httpx.Request], Awaitable[httpx.Response]]:
+
+def rewriting(recordings: list[Recording], used: set[Path]) -> Handler:
     """A transport's handler that answers in file order and rewrites authored requests."""
     waiting = list(recordings)
 

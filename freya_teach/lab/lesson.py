@@ -93,7 +93,7 @@ class Lesson:
     def _open(self, name: str) -> Scenario:
         """The scenario from its start; what has been used of it before stays counted."""
         scenario = Scenario.load(self.section, name)
-        scenario.on_mismatch = self._mismatches.append
+        scenario.mismatches = self._mismatches
         for other in self._scenarios:
             if other.name == name:
                 scenario.used = other.used

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -19,6 +19,7 @@ import respx
 
 from freya_teach.errors import ConfigError
 from freya_teach.lab import author
+from freya_teach.lab.author import Handler
 from freya_teach.lab.recording import Recording, canonical, dump, json_or_none, load_recording
 from freya_teach.llm.messages import Json
 from freya_teach.paths import course_folder
@@ -48,7 +49,7 @@ class Scenario:
     name: str
     recordings: list[Recording]
     used: set[Path] = field(default_factory=set)
-    on_mismatch: Callable[[ReplayMismatch], None] = lambda problem: None
+    mismatches: list[ReplayMismatch] = field(default_factory=list)
 
     @classmethod
     def load(cls, section: str, name: str) -> Scenario:
@@ -72,7 +73,7 @@ class Scenario:
         """A client whose other end is this scenario, from its start."""
         return httpx.AsyncClient(transport=httpx.MockTransport(self._answer()))
 
-    def _answer(self) -> Callable[[httpx.Request], Awaitable[httpx.Response]]:
+    def _answer(self) -> Handler:
         if os.environ.get(UPDATE) == "1":
             return author.rewriting(self.recordings, self.used)
         return _Replay(self).answer
@@ -112,7 +113,7 @@ class _Replay:
 
     def _miss(self, request: httpx.Request) -> httpx.Response:
         problem = ReplayMismatch(self._explain(request))
-        self.scenario.on_mismatch(problem)
+        self.scenario.mismatches.append(problem)
         raise problem
 
     def _explain(self, request: httpx.Request) -> str:
