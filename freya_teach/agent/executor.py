@@ -139,11 +139,13 @@ class Agent:
     def _limit_reached(self, run: _Run) -> _Stop | None:
         settings, turns = self.settings, len(run.taken)
         if settings.max_tokens is not None and run.tokens >= settings.max_tokens:
-            return _Stop("budget", f"{run.tokens:,} of {settings.max_tokens:,} tokens are used")
+            return _Stop(
+                "budget", f"{run.tokens:,} tokens are used; {settings.max_tokens:,} were allowed"
+            )
         if turns >= settings.max_turns:
-            return _Stop("max_turns", f"{turns} turns are used up", may_close=True)
+            return _Stop("max_turns", f"the limit of turns is reached: {turns}", may_close=True)
         if settings.max_calls is not None and run.turns.calls_made >= settings.max_calls:
-            detail = f"{settings.max_calls} tool calls are used up"
+            detail = f"the limit of tool calls is reached: {settings.max_calls}"
             return _Stop("budget", detail, may_close=True)
         return None
 

@@ -1,9 +1,9 @@
 """For authors: keep authored exchanges in step with what the kernel sends. (start)
 
 An authored answer is written by hand; the request beside it must be what is really sent, and
-changes whenever a prompt or an adapter does. With FREYA_UPDATE_AUTHORED=1 a scenario is played in
-file order, whatever is asked, and each authored request is rewritten on disk. A recorded one is
-never touched: what a real server was asked stays as it was.
+changes whenever a prompt or an adapter does. With FREYA_UPDATE_AUTHORED=1 a request that fits no
+exchange is answered by the next unused one, and written into it on disk. A recorded one is never
+touched: what a real server was asked stays as it was.
 """
 
 from __future__ import annotations
@@ -16,25 +16,31 @@ from typing import Any
 import httpx
 
 from freya_teach.errors import ConfigError
-from freya_teach.lab.recording import Recording, dump, json_or_none
+from freya_teach.lab.recording import Recording, canonical, dump, json_or_none
 
 Handler = Callable[[httpx.Request], Coroutine[Any, Any, httpx.Response]]
 """What `httpx.MockTransport` calls for each request."""
 
 
 def rewriting(recordings: list[Recording], used: set[Path]) -> Handler:
-    """A transport's handler that answers in file order and rewrites authored requests."""
-    waiting = list(recordings)
+    """A transport's handler that makes authored exchanges fit what is asked.
+
+    A request that an exchange fits already is answered by it; any other takes the first exchange
+    that nothing has asked for yet, and is written into it.
+    """
 
     async def answer(request: httpx.Request) -> httpx.Response:
         await request.aread()
-        if not waiting:
+        key = canonical(request.method, str(request.url), json_or_none(request.content))
+        unused = [recording for recording in recordings if recording.path not in used]
+        fitting = [recording for recording in recordings if recording.key == key]
+        chosen = next(iter([r for r in fitting if r in unused] + fitting + unused), None)
+        if chosen is None:
             raise ConfigError(f"no exchange is left for {request.method} {request.url}: write one")
-        recording = waiting.pop(0)
-        used.add(recording.path)
-        if recording.provenance["kind"] == "authored":
-            rewrite_request(recording.path, request)
-        return recording.answer()
+        used.add(chosen.path)
+        if chosen not in fitting and chosen.provenance["kind"] == "authored":
+            rewrite_request(chosen.path, request)
+        return chosen.answer()
 
     return answer
 

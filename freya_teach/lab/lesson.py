@@ -22,8 +22,12 @@ import httpx
 from freya_teach.ambient import Ambient
 from freya_teach.config import Settings
 from freya_teach.kernel import Kernel, build_kernel
+from freya_teach.lab import show
 from freya_teach.lab.network import open_network, shut_network
+from freya_teach.lab.recording import load_recording
 from freya_teach.lab.replay import ReplayMismatch, Scenario, UnusedRecording
+from freya_teach.llm.messages import Json
+from freya_teach.paths import course_folder
 
 FROZEN_TIME = datetime(2026, 11, 30, 12, 0, tzinfo=UTC)
 
@@ -78,12 +82,27 @@ class Lesson:
         }
         return build_kernel(Settings.model_validate(chosen), http, self.ambient)
 
+    def packet(self, value: Json) -> None:
+        """Print a request or an answer as JSON that a person can read; long strings are folded."""
+        print(show.packet(value))
+
+    def show(self, thing: Any) -> None:
+        """Print the source of a function or class of the kernel, and where it stands."""
+        print(show.source(thing))
+
+    @property
+    def other_end(self) -> str:
+        """Who answers, in a few words that do not call an authored answer recorded."""
+        if self.live:
+            return "a live model"
+        return _replayed(self.section)
+
     def close(self) -> None:
         """End the lesson. In CI a recording that nobody asked for is an error, else a remark."""
         self._raise_what_was_swallowed()
         unused = sorted({f"{s.name}/{name}" for s in self._scenarios for name in s.unused})
         if not unused:
-            print(f"Lesson {self.section} is closed; every recording was used.")
+            print(f"Lesson {self.section} is closed; every exchange was used.")
             return
         remark = f"Lesson {self.section} is closed; not asked for: {', '.join(unused)}"
         if os.environ.get("CI"):
@@ -107,6 +126,12 @@ class Lesson:
             raise problem
 
 
+def _replayed(section: str) -> str:
+    paths = (course_folder("fixtures") / section).glob("*/*.json")
+    kinds = sorted({load_recording(path).provenance["kind"] for path in paths})
+    return f"replayed answers ({' and '.join(kinds) or 'none'})"
+
+
 def lesson(section: str) -> Lesson:
     """Open the lab of a section, and say in one line who is at the other end of the wire."""
     live = is_live()
@@ -116,5 +141,5 @@ def lesson(section: str) -> Lesson:
         print(f"Lesson {section}: LIVE. {settings.model_name} at {settings.endpoint} answers.")
     else:
         shut_network()
-        print(f"Lesson {section}: recorded answers, no key, no network.")
+        print(f"Lesson {section}: {_replayed(section)}, no key, no network.")
     return Lesson(section, Ambient() if live else frozen_ambient(), live)

@@ -37,6 +37,10 @@ class ReplayMismatch(Exception):
     failing server; the lesson raises it again if somebody swallowed it.
     """
 
+    def _render_traceback_(self) -> list[str]:
+        """What Jupyter shows of it: the difference, and not the forty frames above it."""
+        return [f"ReplayMismatch: {self}"]
+
 
 class UnusedRecording(Exception):
     """A lesson ended, and a recording of a scenario that it opened was never asked for."""
