@@ -7,8 +7,8 @@ UV := $(or $(shell command -v uv 2>/dev/null),.uv/bin/uv)
 RUN := $(UV) run
 
 NOTEBOOKS = $(shell find notebooks -name '*.ipynb' -not -path '*/.ipynb_checkpoints/*' | sort)
-# Outputs and cell ids stay in git; timestamps, counts and widget state do not.
-NBSTRIPOUT = $(RUN) nbstripout --keep-output --keep-id --unix-newlines \
+# Outputs, their counts and cell ids stay in git; timestamps and widget state do not.
+NBSTRIPOUT = $(RUN) nbstripout --keep-output --keep-count --keep-id --unix-newlines \
 	--extra-keys "cell.metadata.execution metadata.language_info.version metadata.widgets"
 
 .DEFAULT_GOAL := help

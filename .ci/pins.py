@@ -70,7 +70,7 @@ def update(*, upgrade: bool) -> int:
         pins = resolved()
     except subprocess.CalledProcessError:
         write(before)
-        print("pins: uv could not resolve; nothing was changed", file=sys.stderr)
+        print("pins: uv could not resolve; nothing was changed (try --upgrade)", file=sys.stderr)
         return 1
     write(replace_block(before, pins))
     print(f"pins: {len(pins)} versions written; now run `uv sync`")

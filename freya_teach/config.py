@@ -92,7 +92,9 @@ class Settings(BaseModel):
 
         Keyword arguments win over the environment. Raises `ConfigError` that names the variable.
         """
-        env = os.environ if environ is None else environ
+        found = os.environ if environ is None else environ
+        # subtle: a key that was read from a file ends with a newline, which no header can carry
+        env = {name: value.strip() for name, value in found.items()}
         values: dict[str, object] = {
             name: env[variable]
             for name in cls.model_fields

@@ -75,7 +75,7 @@ class Agent:
         Raises `SessionBusy` when the session has a run in progress, `LLMError` when the model
         cannot be reached or refuses; the history stays valid either way.
         """
-        return await self._run(question, session or InMemoryHistory(), self.events.emit)
+        return await self._run(question, session, self.events.emit)
 
     async def stream(
         self, question: str | UserMessage, *, session: History | None = None
@@ -90,7 +90,7 @@ class Agent:
             self.events.emit(event)
             queue.put_nowait(event)
 
-        task = asyncio.ensure_future(self._run(question, session or InMemoryHistory(), emit))
+        task = asyncio.ensure_future(self._run(question, session, emit))
         task.add_done_callback(lambda _: queue.put_nowait(None))
         try:
             while (event := await queue.get()) is not None:
@@ -100,8 +100,11 @@ class Agent:
             task.cancel()
             await asyncio.wait({task})
 
-    async def _run(self, question: str | UserMessage, history: History, emit: Emit) -> RunResult:
+    async def _run(
+        self, question: str | UserMessage, session: History | None, emit: Emit
+    ) -> RunResult:
         message = user(question) if isinstance(question, str) else question
+        history = InMemoryHistory() if session is None else session
         run = _Run(self._turns(history, emit))
         with history.claim():
             await history.append(*transcript.close_open_calls(history.messages), message)
@@ -121,6 +124,7 @@ class Agent:
         except TimeoutError:
             if not clock.expired():
                 raise
+            run.taken += run.turns.cut_off(len(run.taken) + 1)
             return run.result("budget", f"the run was ended after {limit:g} seconds")
 
     async def _loop(self, run: _Run) -> RunResult:

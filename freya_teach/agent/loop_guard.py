@@ -15,6 +15,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from freya_teach.llm.messages import ToolCall
+from freya_teach.tools.observation import shorten
+
+MAX_SHOWN_CHARS = 300
 
 
 @dataclass(slots=True)
@@ -37,9 +40,8 @@ class LoopGuard:
         name, arguments, _ = key
         turns = self._turns[key]
         if turns >= self.stop:
-            self.stopped = (
-                f"{name}({arguments}) was called in {turns} turns with the same result each time"
-            )
+            shown = shorten(f"{name}({arguments})", MAX_SHOWN_CHARS)
+            self.stopped = f"{shown} was called in {turns} turns with the same result each time"
         if turns < self.warn:
             return ""
         return (

@@ -55,6 +55,8 @@ class Turns:
     emit: Emit
     guard: LoopGuard = field(init=False)
     calls_made: int = 0
+    unfinished: protocol.Exchange | None = None
+    """The model has answered, and its calls are not done yet."""
 
     def __post_init__(self) -> None:
         self.guard = LoopGuard(self.settings.loop_warn, self.settings.loop_stop)
@@ -66,7 +68,7 @@ class Turns:
         exchange = await self._ask(tools)
         calls = exchange.reply.message.tool_calls
         if exchange.reply.finish_reason == "length":
-            traces = [CallTrace(call, CUT_SHORT, "refused", 0.0) for call in calls]
+            traces = [self._refuse(call, CUT_SHORT) for call in calls]
         else:
             traces = await self._run_all(calls, tools)
         return await self._finish(TurnTrace(number, exchange, tuple(traces)))
@@ -76,6 +78,14 @@ class Turns:
         self.emit(events.TurnStarted(number))
         exchange = await self._ask({}, system(note))
         return await self._finish(TurnTrace(number, exchange, ()))
+
+    def cut_off(self, number: int) -> list[TurnTrace]:
+        """The turn that a time limit ended in the middle of its calls, if there was one."""
+        if self.unfinished is None:
+            return []
+        calls = self.unfinished.reply.message.tool_calls
+        lost = (CallTrace(call, transcript.LOST_RESULT, "failed", 0.0) for call in calls)
+        return [TurnTrace(number, self.unfinished, tuple(lost))]
 
     async def _ask(self, tools: Mapping[str, Tool], *notes: Message) -> protocol.Exchange:
         stored = self.history.messages
@@ -95,7 +105,8 @@ class Turns:
         message = transcript.assign_ids(message, used_ids, self.issuer)
         if message.parts:
             await self.history.append(message)
-        return replace(exchange, reply=replace(reply, message=message))
+        self.unfinished = replace(exchange, reply=replace(reply, message=message))
+        return self.unfinished
 
     def _report(self, delta: protocol.Delta) -> None:
         if isinstance(delta, protocol.TextDelta) and delta.text:
@@ -117,7 +128,7 @@ class Turns:
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(one(call)) for call in calls[:allowed]]
         self.calls_made += allowed
-        refused = [CallTrace(call, NO_CALLS_LEFT, "refused", 0.0) for call in calls[allowed:]]
+        refused = [self._refuse(call, NO_CALLS_LEFT) for call in calls[allowed:]]
         return [task.result() for task in tasks] + refused
 
     def _allowed(self, calls: tuple[ToolCall, ...]) -> int:
@@ -129,14 +140,16 @@ class Turns:
     async def _run_one(self, call: ToolCall, tools: Mapping[str, Tool]) -> CallTrace:
         refusal = await self._refusal(call)
         if refusal is not None:
-            trace = CallTrace(call, refusal, "refused", 0.0)
-        else:
-            self.emit(events.ToolStatus(call, "running"))
-            result = await self.runner.run(call, tools, self.history.id)
-            state: events.ToolState = "failed" if result.is_error else "completed"
-            trace = CallTrace(call, result.text, state, result.seconds)
-        self.emit(events.ToolStatus(call, trace.state, trace.observation, trace.seconds))
-        return trace
+            return self._refuse(call, refusal)
+        self.emit(events.ToolStatus(call, "running"))
+        result = await self.runner.run(call, tools, self.history.id)
+        state: events.ToolState = "failed" if result.is_error else "completed"
+        self.emit(events.ToolStatus(call, state, result.text, result.seconds))
+        return CallTrace(call, result.text, state, result.seconds)
+
+    def _refuse(self, call: ToolCall, why: str) -> CallTrace:
+        self.emit(events.ToolStatus(call, "refused", why))
+        return CallTrace(call, why, "refused", 0.0)
 
     async def _refusal(self, call: ToolCall) -> str | None:
         """Ask the approval hook; one that fails refuses, because silence is no consent."""
@@ -144,6 +157,10 @@ class Turns:
             return None
         try:
             reason = await self.approve(call)
+        except asyncio.CancelledError:
+            if _run_is_cancelled():
+                raise
+            return UNCLEAR_APPROVAL  # what the hook waited for was cancelled: a closed dialog
         except Exception:
             logger.exception("the approval hook failed on %s", call.name)
             return UNCLEAR_APPROVAL
@@ -161,8 +178,14 @@ class Turns:
             await self.history.append(
                 *(ToolMessage(t.call.id, t.observation, t.is_error) for t in turn.calls)
             )
+        self.unfinished = None
         self.emit(events.TurnDone(turn))
         return turn
+
+
+def _run_is_cancelled() -> bool:
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
 
 
 def _without_calls(message: AssistantMessage) -> AssistantMessage:

@@ -19,6 +19,7 @@ import typer
 
 from freya_teach.cli.jupyter_setup import JUPYTER_FOLDER
 from freya_teach.cli.lab import DEFAULT_COPY, CopyFolder
+from freya_teach.errors import ConfigError
 from freya_teach.paths import course_folder
 
 if TYPE_CHECKING:
@@ -56,9 +57,9 @@ def doctor(folder: CopyFolder = DEFAULT_COPY) -> None:
 def examine(copy: Path, environ: Mapping[str, str]) -> Iterator[Finding]:
     """Yield the findings one by one, the slowest (starting a kernel) in its place."""
     yield python_version(sys.version_info[:3])
-    yield from packages(metadata.requires("freya-teach") or [])
+    yield from packages(_own_requirements())
     yield kernel()
-    yield recordings(course_folder("fixtures"))
+    yield _own_recordings()
     yield other_end(environ)
     yield write_access(copy)
 
@@ -105,7 +106,7 @@ def kernel() -> Finding:
     except Exception as problem:  # noqa: BLE001 - whatever it was, it belongs on the screen
         return Finding(False, "kernel", f"python3 does not start: {problem}", INSTALL)
     here = prefix == sys.prefix
-    where = "in this environment" if here else f"in {prefix}, without freya_teach"
+    where = "in this environment" if here else f"in another environment, {prefix}"
     return Finding(here, "kernel", f"python3 starts {where}", INSTALL)
 
 
@@ -127,7 +128,6 @@ def other_end(environ: Mapping[str, str]) -> Finding:
     if environ.get("FREYA_LIVE") != "1":
         return Finding(True, "wire", "recorded answers; no key and no network needed")
     from freya_teach.config import Settings
-    from freya_teach.errors import ConfigError
 
     try:
         settings = Settings.from_env(environ)
@@ -152,6 +152,20 @@ def write_access(copy: Path) -> Finding:
         return Finding(False, "your copy", f"{copy} cannot be written ({reason})", remedy)
     state = "can be written" if place == copy else "will be made by `freya-teach lab`"
     return Finding(True, "your copy", f"{copy} {state}")
+
+
+def _own_requirements() -> list[str]:
+    try:
+        return metadata.requires("freya-teach") or []
+    except metadata.PackageNotFoundError:
+        return ["freya-teach"]  # reported as what is missing
+
+
+def _own_recordings() -> Finding:
+    try:
+        return recordings(course_folder("fixtures"))
+    except ConfigError as problem:
+        return Finding(False, "recordings", str(problem), "install freya-teach again")
 
 
 def _package(name: str, needed: SpecifierSet) -> Finding:

@@ -166,10 +166,11 @@ def _write(path: Path, content: bytes) -> None:
 
 
 def _make_folder(copy: Path) -> None:
-    if copy.exists() and not copy.is_dir():
-        raise WorkingCopyError(f"{copy} is a file, not a folder. Choose a folder with --dir.")
     try:
         copy.mkdir(parents=True, exist_ok=True)
+    except FileExistsError:
+        message = f"{copy} is a file, not a folder. Choose a folder with --dir."
+        raise WorkingCopyError(message) from None
     except OSError as problem:
         raise WorkingCopyError(_cannot_write(copy, problem)) from problem
 

@@ -16,7 +16,7 @@ from typing import Any
 import httpx
 
 from freya_teach.errors import ConfigError
-from freya_teach.lab.recording import Recording, canonical, dump, json_or_none
+from freya_teach.lab.recording import Recording, body_of, canonical, dump
 
 Handler = Callable[[httpx.Request], Coroutine[Any, Any, httpx.Response]]
 """What `httpx.MockTransport` calls for each request."""
@@ -31,7 +31,7 @@ def rewriting(recordings: list[Recording], used: set[Path]) -> Handler:
 
     async def answer(request: httpx.Request) -> httpx.Response:
         await request.aread()
-        key = canonical(request.method, str(request.url), json_or_none(request.content))
+        key = canonical(request.method, str(request.url), body_of(request.content))
         unused = [recording for recording in recordings if recording.path not in used]
         fitting = [recording for recording in recordings if recording.key == key]
         chosen = next(iter([r for r in fitting if r in unused] + fitting + unused), None)
@@ -52,6 +52,6 @@ def rewrite_request(path: Path, request: httpx.Request) -> None:
         "method": request.method,
         "url": str(request.url),
         "headers": {"content-type": request.headers.get("content-type", "")},
-        "body": json_or_none(request.content),
+        "body": body_of(request.content),
     }
     path.write_text(dump(data) + "\n", encoding="utf-8", newline="\n")

@@ -54,6 +54,7 @@ def checks(result: RunResult) -> list[Check]:
     first = [trace.call.name for trace in turns[0].calls] if turns else []
     all_calls = [trace.call.name for trace in result.trace.calls]
     keys = [(trace.call.name, trace.call.arguments) for trace in result.trace.calls]
+    said = result.text.lower()
     return [
         Check("exactly two model calls", len(turns) == 2),
         Check("each tool called once", sorted(all_calls) == ["calculate", "get_current_weather"]),
@@ -62,7 +63,8 @@ def checks(result: RunResult) -> list[Check]:
         Check("every call succeeded", not any(trace.is_error for trace in result.trace.calls)),
         Check(
             "the answer holds both results",
-            result.stop_reason == "answer" and "120" in result.text and "15" in result.text,
+            # not "15": the degrees of the day are a number of the question too
+            result.stop_reason == "answer" and "sunny" in said and "120" in said,
         ),
         Check("the tokens were counted", result.trace.usage.total_tokens > 0),
     ]

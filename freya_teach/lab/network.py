@@ -13,8 +13,13 @@ import ipaddress
 import sys
 from typing import Any
 
-ADDRESS_ARGUMENT = {"socket.connect": 1, "socket.sendto": 1, "socket.sendmsg": 1}
-NAME_LOOKUPS = {"socket.getaddrinfo", "socket.gethostbyname"}
+ADDRESS_ARGUMENT = {
+    "socket.connect": 1,
+    "socket.sendto": 1,
+    "socket.sendmsg": 1,
+    "socket.getnameinfo": 0,
+}
+NAME_LOOKUPS = {"socket.getaddrinfo", "socket.gethostbyname", "socket.gethostbyaddr"}
 LOCAL_NAMES = {"", "localhost", "ip6-localhost"}
 
 
@@ -50,17 +55,15 @@ def _watch(event: str, arguments: tuple[Any, ...]) -> None:
         host = address[0] if isinstance(address, tuple) else None  # a path: a local socket
     else:
         return
-    if not _is_local(host):
+    name = host.decode("ascii", "replace") if isinstance(host, bytes) else str(host or "")
+    if not _is_local(name):
         raise NetworkShut(
-            f"the course runs offline, and something tried to reach {host!r}. "
+            f"the course runs offline, and something tried to reach {name!r}. "
             "Set FREYA_LIVE=1 before you start Jupyter to let it."
         )
 
 
-def _is_local(host: Any) -> bool:
-    if host is None:
-        return True
-    name = host.decode("idna", "replace") if isinstance(host, bytes) else str(host)
+def _is_local(name: str) -> bool:
     if name.lower() in LOCAL_NAMES:
         return True
     try:

@@ -9,6 +9,7 @@ which documents it was written, and is never called recorded.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +19,14 @@ import httpx
 
 from freya_teach.errors import ConfigError
 from freya_teach.llm.messages import Json
+from freya_teach.llm.wirejson import as_dict
+
+PARTS = {
+    "request": ("method", "url", "headers", "body"),
+    "response": ("status", "headers", "body"),
+    "provenance": ("kind",),
+}
+"""What every file must hold, besides provider and model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,26 +69,35 @@ class _Pieces(httpx.AsyncByteStream):
 
 
 def _events(text: str) -> list[bytes]:
-    end = "\r\n\r\n" if "\r\n\r\n" in text else "\n\n"
-    return [(event + end).encode() for event in text.split(end) if event]
+    """Cut behind each blank line, and change nothing: a stream that broke off does so again."""
+    return [event.encode() for event in re.split(r"(?<=\n\n)|(?<=\r\n\r\n)", text) if event]
 
 
 def load_recording(path: Path) -> Recording:
     """Read one file. Raises `ConfigError` that says what is wrong with it."""
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
-        return Recording(
-            path,
-            data["request"],
-            data["response"],
-            data["provenance"],
-            data["provider"],
-            data["model"],
-        )
-    except (OSError, ValueError) as problem:
+    except (OSError, ValueError, RecursionError) as problem:
         raise ConfigError(f"the recording {path.name} cannot be read: {problem}") from None
-    except (KeyError, TypeError) as problem:
-        raise ConfigError(f"the recording {path.name} has no {problem}") from None
+    if missing := _missing(as_dict(data)):
+        raise ConfigError(f"the recording {path.name} has no {missing!r}")
+    return Recording(
+        path,
+        data["request"],
+        data["response"],
+        data["provenance"],
+        data["provider"],
+        data["model"],
+    )
+
+
+def _missing(data: dict[str, Json]) -> str:
+    """The first thing that a recording needs and that is not there."""
+    for part, fields in PARTS.items():
+        for field in fields:
+            if field not in as_dict(data.get(part)):
+                return f"{part}.{field}"
+    return next((name for name in ("provider", "model") if name not in data), "")
 
 
 def canonical(method: str, url: str, body: Json) -> str:
@@ -87,12 +105,12 @@ def canonical(method: str, url: str, body: Json) -> str:
     return json.dumps([method, url, body], sort_keys=True)
 
 
-def json_or_none(content: bytes) -> Json:
-    """The JSON in a body; None when there is no body, or none that is JSON."""
+def body_of(content: bytes) -> Json:
+    """A request's body: parsed JSON, the text of anything else, None when there is none."""
     try:
         return json.loads(content) if content else None
     except ValueError:
-        return None
+        return content.decode("utf-8", "replace")
 
 
 def dump(value: Any) -> str:

@@ -9,18 +9,18 @@ their own answers. One that matches nothing raises `ReplayMismatch`, which shows
 from __future__ import annotations
 
 import difflib
+import json
 import os
-from collections.abc import Callable
+import textwrap
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import httpx
-import respx
 
 from freya_teach.errors import ConfigError
 from freya_teach.lab import author
 from freya_teach.lab.author import Handler
-from freya_teach.lab.recording import Recording, canonical, dump, json_or_none, load_recording
+from freya_teach.lab.recording import Recording, body_of, canonical, load_recording
 from freya_teach.llm.messages import Json
 from freya_teach.paths import course_folder
 
@@ -28,6 +28,7 @@ UPDATE = "FREYA_UPDATE_AUTHORED"
 """Set to 1, the requests of authored exchanges are rewritten to what is sent (`author.py`)."""
 
 MAX_DIFF_LINES = 30
+MAX_LINE_CHARS = 120
 
 
 class ReplayMismatch(Exception):
@@ -84,47 +85,30 @@ class Scenario:
 
 
 class _Replay:
-    """One run through a scenario: a respx route per distinct request, a miss for all others."""
+    """One run through a scenario: a queue of exchanges for each distinct request."""
 
     def __init__(self, scenario: Scenario) -> None:
         self.scenario = scenario
-        self.router = respx.MockRouter(assert_all_called=False)
         self.left: dict[str, list[Recording]] = {}
         for recording in scenario.recordings:
             self.left.setdefault(recording.key, []).append(recording)
-        for queue in self.left.values():
-            wanted = queue[0].request
-            body = {} if wanted["body"] is None else {"json": wanted["body"]}
-            route = self.router.route(method=wanted["method"], url=wanted["url"], **body)
-            route.mock(side_effect=self._next_of(queue))
-        self.router.route().mock(side_effect=self._miss)
 
     async def answer(self, request: httpx.Request) -> httpx.Response:
         content = await request.aread()
-        if content and json_or_none(content) is None:
-            return self._miss(request)
-        return await self.router.async_handler(request)
-
-    def _next_of(self, queue: list[Recording]) -> Callable[[httpx.Request], httpx.Response]:
-        def take(request: httpx.Request) -> httpx.Response:
-            if not queue:
-                return self._miss(request)
-            recording = queue.pop(0)
-            self.scenario.used.add(recording.path)
-            return recording.answer()
-
-        return take
-
-    def _miss(self, request: httpx.Request) -> httpx.Response:
-        problem = ReplayMismatch(self._explain(request))
-        self.scenario.mismatches.append(problem)
-        raise problem
+        queue = self.left.get(canonical(request.method, str(request.url), body_of(content)))
+        if not queue:
+            problem = ReplayMismatch(self._explain(request))
+            self.scenario.mismatches.append(problem)
+            raise problem
+        recording = queue.pop(0)
+        self.scenario.used.add(recording.path)
+        return recording.answer()
 
     def _explain(self, request: httpx.Request) -> str:
         sent = {
             "method": request.method,
             "url": str(request.url),
-            "body": json_or_none(request.content),
+            "body": body_of(request.content),
         }
         key = canonical(sent["method"], sent["url"], sent["body"])
         name = self.scenario.name
@@ -148,8 +132,16 @@ class _Replay:
 
 def diff(recorded: Json, sent: Json) -> str:
     """The lines in which two JSON values differ, with two lines around each."""
-    lines = difflib.unified_diff(dump(recorded).splitlines(), dump(sent).splitlines(), n=2)
+    lines = difflib.unified_diff(_short_lines(recorded), _short_lines(sent), n=2, lineterm="")
     shown = [line for line in list(lines)[2:] if not line.startswith("@@")]
     if len(shown) > MAX_DIFF_LINES:
         shown = [*shown[:MAX_DIFF_LINES], f"… and {len(shown) - MAX_DIFF_LINES} more lines"]
-    return "\n".join(line[:160] for line in shown)
+    return "\n".join(shown)
+
+
+def _short_lines(value: Json) -> list[str]:
+    """JSON with its keys in order and its long texts folded: a change inside one can be seen."""
+    text = json.dumps(value, indent=2, ensure_ascii=False, sort_keys=True)
+    lines = text.replace("\\n", "\\n\n").split("\n")
+    fold = textwrap.TextWrapper(MAX_LINE_CHARS, drop_whitespace=False, replace_whitespace=False)
+    return [piece for line in lines for piece in fold.wrap(line)]

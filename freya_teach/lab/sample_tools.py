@@ -11,6 +11,7 @@ import ast
 import difflib
 import math
 import operator
+import re
 from collections.abc import Callable
 
 from freya_teach.errors import ToolError
@@ -57,6 +58,8 @@ OPERATIONS: dict[type[ast.operator], Callable[[Number, Number], Number]] = {
     ast.Pow: operator.pow,
 }
 ALLOWED = "numbers, + - * / // % ** and parentheses"
+CHARACTERS = re.compile(r"[0-9eE_.+\-*/%()^\s]*")
+"""Python's parser gets to see nothing else; it would warn, aloud, about some of it."""
 
 
 def calculate(expression: str) -> str:
@@ -71,6 +74,8 @@ def calculate(expression: str) -> str:
             "are allowed. Split the calculation into smaller ones."
         )
     text = expression.replace("×", "*").replace("÷", "/").strip()
+    if not CHARACTERS.fullmatch(text):
+        raise ToolError(f"Only arithmetic is allowed here: {ALLOWED}.")
     try:
         tree = ast.parse(text, mode="eval")
     except (SyntaxError, ValueError, MemoryError, RecursionError):

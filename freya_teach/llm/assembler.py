@@ -4,7 +4,8 @@ The problem: servers disagree about how the pieces of a tool call are labelled. 
 index out, some send index 0 for every call, some repeat id and name in each piece, some send
 the arguments before the name. One rule serves all of them: a piece belongs to the call with
 its id, else to the call with its index, else to the latest call; and nothing is final before
-the stream has ended, because arguments that parse may still be a prefix.
+the stream has ended, because arguments that parse may still be a prefix. The one exception:
+another name, or another object, behind complete arguments is the next call, whatever its label.
 
 It does not decide what is done with the reply, and it gives no ids: `transcript.assign_ids` does.
 """
@@ -15,7 +16,7 @@ import json
 from dataclasses import dataclass, field
 from typing import assert_never
 
-from freya_teach.errors import ResponseCut
+from freya_teach.errors import BadResponse, ResponseCut
 from freya_teach.llm.messages import (
     NO_DATA,
     AssistantMessage,
@@ -63,12 +64,28 @@ class _OpenCall:
     def close(self) -> AssistantPart:
         return ToolCall(self.id, self.name, "".join(self.pieces), self.provider_data)
 
-    def is_complete(self) -> bool:
+    def may_have(self, index: int | None) -> bool:
+        return index == self.index or None in (index, self.index)
+
+    def has_all_of(self, arguments: str) -> bool:
+        """Whether the whole arguments are sent once more, which some servers do at the end."""
+        is_object = arguments.startswith("{") and _is_json(arguments)
+        return is_object and "".join(self.pieces) == arguments
+
+    def is_over_before(self, delta: CallDelta) -> bool:
+        """Whether this piece begins another call, though its label is ours."""
+        if not self.name or not delta.name:
+            return False
+        goes_on = not delta.arguments.startswith("{") or self.has_all_of(delta.arguments)
+        if delta.name == self.name and goes_on:
+            return False
         return _is_json("".join(self.pieces))
 
     def add(self, delta: CallDelta, known_names: frozenset[str]) -> None:
+        self.index = delta.index if self.index is None else self.index
+        self.id = self.id or delta.id
         self.name = _joined_name(self.name, delta.name, known_names)
-        if delta.arguments and not _is_resent(self.pieces, delta.arguments):
+        if delta.arguments and not self.has_all_of(delta.arguments):
             self.pieces.append(delta.arguments)
         if delta.provider_data.data:
             self.provider_data = delta.provider_data
@@ -103,10 +120,13 @@ class Assembler:
         """Close every part. `complete` says that the body itself claimed to be at its end.
 
         Raises `ResponseCut` when neither the body nor the provider said so: a call in such an
-        answer may be half of what the model wanted, and is not run.
+        answer may be half of what the model wanted, and is not run. Raises `BadResponse` for a
+        complete body in which there is no answer, such as `{}`.
         """
         if self._finish is None and not complete:
             raise ResponseCut("the stream ended without saying why: the answer is cut off")
+        if self._finish is None and not self._parts:
+            raise BadResponse("what came holds no text, no tool call and no reason for its end")
         message = AssistantMessage(tuple(part.close() for part in self._parts))
         finish = self._finish or FinishDelta("unknown", "")
         reason = _final_reason(finish.reason, has_calls=bool(message.tool_calls))
@@ -118,13 +138,13 @@ class Assembler:
         text: str,
         provider_data: ProviderData,
     ) -> None:
-        """A signed piece stays a part of its own: Gemini wants it back exactly as it was."""
+        """A sealed piece stays a part of its own: it goes back exactly as it came."""
         last = self._parts[-1] if self._parts else None
         joins = isinstance(last, _OpenText) and (last.kind, last.provider_data) == (
             kind,
             provider_data,
         )
-        if not joins or _is_signed(provider_data):
+        if not joins or _is_sealed(provider_data):
             if not text and not provider_data.data:
                 return
             last = _OpenText(kind, provider_data)
@@ -135,7 +155,7 @@ class Assembler:
     def _call_for(self, delta: CallDelta) -> _OpenCall:
         calls = [part for part in self._parts if isinstance(part, _OpenCall)]
         found = None if delta.whole else _matching_call(calls, delta)
-        if found is None:
+        if found is None or found.is_over_before(delta):
             found = _OpenCall(delta.index, delta.id)
             self._parts.append(found)
         return found
@@ -143,22 +163,15 @@ class Assembler:
 
 def _matching_call(calls: list[_OpenCall], delta: CallDelta) -> _OpenCall | None:
     """By id, else by index, else the latest; a new id always starts a new call."""
-    if delta.id:
-        for call in calls:
-            if call.id == delta.id and delta.index in (None, call.index):
-                return call
-    if delta.index is not None:
-        same_index = [call for call in calls if call.index == delta.index]
-        if not same_index:
-            return None
-        latest = same_index[-1]
-        if delta.id and latest.id and latest.id != delta.id:
-            return None
-        latest.id = latest.id or delta.id
-        return latest
-    if delta.id or not calls or (delta.name and calls[-1].is_complete()):
+    same_id = [call for call in calls if call.id == delta.id != "" and call.may_have(delta.index)]
+    if same_id:
+        return same_id[-1]
+    same_index = [call for call in calls if delta.index in (None, call.index)]
+    if not same_index:
         return None
-    return calls[-1]
+    latest = same_index[-1]
+    is_labelled = delta.index is not None or not latest.name  # else its arguments came first
+    return None if delta.id and (latest.id or not is_labelled) else latest
 
 
 def _joined_name(so_far: str, piece: str, known_names: frozenset[str]) -> str:
@@ -166,13 +179,6 @@ def _joined_name(so_far: str, piece: str, known_names: frozenset[str]) -> str:
     if not piece or piece == so_far or so_far in known_names:
         return so_far
     return so_far + piece
-
-
-def _is_resent(pieces: list[str], arguments: str) -> bool:
-    """Some servers end by sending the whole arguments once more."""
-    if not pieces or len(arguments) < 2 or not arguments.startswith("{"):
-        return False
-    return "".join(pieces) == arguments and _is_json(arguments)
 
 
 def _is_json(text: str) -> bool:
@@ -183,8 +189,9 @@ def _is_json(text: str) -> bool:
     return True
 
 
-def _is_signed(provider_data: ProviderData) -> bool:
-    return "signature" in provider_data.data
+def _is_sealed(provider_data: ProviderData) -> bool:
+    """Gemini's signature and OpenRouter's reasoning detail belong to one piece, not to its like."""
+    return "signature" in provider_data.data or "detail" in provider_data.data
 
 
 def _final_reason(reason: FinishReason, *, has_calls: bool) -> FinishReason:

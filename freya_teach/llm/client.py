@@ -13,7 +13,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
@@ -74,21 +74,21 @@ class HttpModelClient:
     ) -> Exchange:
         """Ask once and return the whole answer; each delta is reported as it comes.
 
-        Raises `LLMError` (which one tells why), or `TranscriptError` / `UnsupportedContent`
-        before anything is sent.
+        Raises `LLMError` (which one tells why), or `TranscriptError` / `UnsupportedContent` /
+        `ConfigError` before anything is sent.
         """
         wire = self.adapter.build_request(request, self.route)
+        _check_sendable(wire)
         assembler = Assembler(frozenset(tool.name for tool in request.tools))
         received = _Received()
         started = self.ambient.monotonic()
-        error = "cancelled"
+        error = ""
         try:
             async with self._failures_in_words(wire, received):
                 complete = await self._receive(wire, received, assembler, on_delta)
                 reply = assembler.finish(complete=complete)
-            error = ""
-        except LLMError as problem:
-            error = f"{type(problem).__name__}: {problem}"
+        except BaseException as problem:  # a cancelled call is logged too
+            error = f"{type(problem).__name__}: {problem}".removesuffix(": ")
             raise
         finally:
             seconds = self.ambient.monotonic() - started
@@ -119,9 +119,13 @@ class HttpModelClient:
             received.status = response.status_code
             if response.status_code != 200:
                 await self._refuse(response, received)
-            async for piece in response.aiter_bytes():
-                received.take(piece, self.settings.max_response_bytes)
-                self._hand_on(decoder.feed(piece), assembler, on_delta)
+            try:
+                async for piece in response.aiter_bytes():
+                    received.take(piece, self.settings.max_response_bytes)
+                    self._hand_on(decoder.feed(piece), assembler, on_delta)
+            except httpx.TransportError:
+                if not decoder.finished:  # what goes wrong after [DONE] costs nothing
+                    raise
         self._hand_on(decoder.end(), assembler, on_delta)
         return decoder.finished
 
@@ -136,16 +140,22 @@ class HttpModelClient:
     def _send(self, wire: WireRequest) -> AbstractAsyncContextManager[httpx.Response]:
         timeout = httpx.Timeout(self.settings.read_seconds, connect=self.settings.connect_seconds)
         return self.http.stream(
-            wire.method, wire.url, headers=dict(wire.headers), content=wire.body, timeout=timeout
+            wire.method,
+            wire.url,
+            headers=dict(wire.headers),
+            content=wire.body,
+            timeout=timeout,
+            follow_redirects=False,  # the key would go along to wherever the answer points
         )
 
     async def _refuse(self, response: httpx.Response, received: _Received) -> None:
-        """Raise for an answer that is not a 200."""
-        async for piece in response.aiter_bytes():
-            received.take(piece, self.settings.max_response_bytes)
+        """Raise for an answer that is not a 200. Its status counts, even if its body is broken."""
+        with suppress(httpx.TransportError, httpx.DecodingError, BadResponse):
+            async for piece in response.aiter_bytes():
+                received.take(piece, self.settings.max_response_bytes)
         body, status = b"".join(received.pieces), response.status_code
         if status < 400:
-            target = urlsplit(response.headers.get("location", "")).netloc
+            target = _host_of(response.headers.get("location", ""))
             raise BadResponse(f"HTTP {status} instead of an answer{target and ' → ' + target}")
         try:
             value = parse_json(body)
@@ -159,7 +169,7 @@ class HttpModelClient:
         self, wire: WireRequest, received: _Received
     ) -> AsyncIterator[None]:
         """Give every failure a type of ours, say where it happened, and keep the key out of it."""
-        host = urlsplit(wire.url).netloc
+        host = _host_of(wire.url)
         try:
             async with asyncio.timeout(self.settings.request_seconds):
                 yield
@@ -172,7 +182,11 @@ class HttpModelClient:
         except (httpx.InvalidURL, httpx.UnsupportedProtocol) as problem:
             raise ConfigError(f"{wire.url!r} is no address of a server: {problem}") from None
         except httpx.DecodingError as problem:
-            raise BadResponse(f"{host}: the answer cannot be unpacked: {problem}") from None
+            raise BadResponse(
+                f"{host}: the answer cannot be unpacked: {problem}",
+                provider=self.adapter.name,
+                status=received.status,
+            ) from None
         except httpx.TransportError as problem:
             raise self._connection_problem(problem, host, received) from problem
         except LLMError as problem:
@@ -205,3 +219,21 @@ class HttpModelClient:
             provider_text=redact(problem.provider_text, secrets),
             retry_after=problem.retry_after,
         )
+
+
+def _host_of(url: str) -> str:
+    """Host and port for a message, without a password that may stand before them."""
+    try:
+        return urlsplit(url).netloc.rpartition("@")[2]
+    except ValueError:  # "http://[": a half-written IPv6 address
+        return ""
+
+
+def _check_sendable(wire: WireRequest) -> None:
+    """Find a key that no header can carry here: httpx would quote it in its own message."""
+    for secret in secrets_of(wire):
+        if secret != secret.strip() or not (secret.isascii() and secret.isprintable()):
+            raise ConfigError(
+                "the API key holds a line break, a space at its end or a character that is not "
+                "ASCII, which no HTTP header can carry: copy it once more"
+            )

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import base64
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -54,7 +55,7 @@ from freya_teach.llm.protocol import (
     WireRequest,
 )
 from freya_teach.llm.refusal import raise_for_error
-from freya_teach.llm.wirejson import as_dict, as_int, as_list, as_text, encode
+from freya_teach.llm.wirejson import as_dict, as_int, as_list, as_text, encode, legal_name
 
 NAME = "gemini"
 Body = dict[str, Json]
@@ -115,10 +116,9 @@ def group_tool_results(body: Body, request: ModelRequest, route: Route) -> None:
             grouped.append(content)
     for calls, results in pairwise(grouped):
         if _is_results(results):
-            order = [
-                part["functionCall"]["id"] for part in calls["parts"] if "functionCall" in part
-            ]
-            results["parts"].sort(key=lambda part: order.index(part["functionResponse"]["id"]))
+            ids = [part["functionCall"]["id"] for part in calls["parts"] if "functionCall" in part]
+            order = {id_: place for place, id_ in enumerate(ids)}
+            results["parts"].sort(key=lambda part: order.get(part["functionResponse"]["id"], 0))
     body["contents"] = grouped
 
 
@@ -139,8 +139,8 @@ def merge_consecutive(body: Body, request: ModelRequest, route: Route) -> None:
 
 
 def start_with_user(body: Body, request: ModelRequest, route: Route) -> None:
-    """A conversation that was cut at its start may begin with the model: say something first."""
-    if body["contents"] and body["contents"][0]["role"] == "model":
+    """A conversation that is empty or was cut at its start lacks a user: say something first."""
+    if not body["contents"] or body["contents"][0]["role"] == "model":
         body["contents"] = [_note(CONTINUED), *body["contents"]]
 
 
@@ -221,7 +221,7 @@ def build_request(
     request: ModelRequest, route: Route, steps: Sequence[Step] = STEPS
 ) -> WireRequest:
     """The request for this model. Raises `TranscriptError` or `UnsupportedContent`."""
-    body: Body = {}
+    body: Body = {"contents": []}
     for step in steps:
         step.apply(body, request, route)
     method = "streamGenerateContent?alt=sse" if request.stream else "generateContent"
@@ -255,13 +255,18 @@ def _leading_system(messages: Sequence[Message]) -> int:
 
 
 def _native_ids(messages: Sequence[Message]) -> dict[str, str]:
-    """Our call id → the id that Gemini itself gave, where the two differ."""
-    return {
-        call.id: native
+    """Our call id → the id that Gemini itself gave, where it differs and is nobody else's."""
+    natives = {
+        call.id: call.provider_data.for_issuer(NAME).get("id")
         for message in messages
         if isinstance(message, AssistantMessage)
         for call in message.tool_calls
-        if (native := call.provider_data.for_issuer(NAME).get("id"))
+    }
+    times = Counter(natives.values())
+    return {
+        ours: native
+        for ours, native in natives.items()
+        if native and native not in natives and times[native] == 1
     }
 
 
@@ -290,7 +295,7 @@ def _assistant_part(part: AssistantPart, native_ids: Mapping[str, str]) -> Body 
             return {"text": part.text, "thought": True, **signature} if signature else None
         case ToolCall():
             id_ = native_ids.get(part.id, part.id)
-            call = {"id": id_, "name": part.name, "args": _arguments(part.arguments)}
+            call = {"id": id_, "name": legal_name(part.name), "args": _arguments(part.arguments)}
             return {"functionCall": call, **signature}
         case _:
             assert_never(part)
@@ -299,7 +304,8 @@ def _assistant_part(part: AssistantPart, native_ids: Mapping[str, str]) -> Body 
 def _arguments(raw: str) -> Body:
     """OpenAI keeps what the model wrote, JSON or not; Gemini has room for objects only."""
     try:
-        value = json.loads(raw or "{}")
+        value = json.loads(raw.strip() or "{}")
+        json.dumps(value, allow_nan=False)  # Python reads NaN and 1e999, no server does
     except (ValueError, RecursionError):
         return {"_raw": raw}
     return value if isinstance(value, dict) else {"_raw": raw}
@@ -311,7 +317,7 @@ def _result_part(
     """`response` is an object with a text in it: an object with `$ref` would be a pointer."""
     id_ = native_ids.get(message.call_id, message.call_id)
     response = {"error" if message.is_error else "output": message.text}
-    name = names.get(message.call_id, "")
+    name = legal_name(names.get(message.call_id, ""))
     return {"functionResponse": {"id": id_, "name": name, "response": response}}
 
 
@@ -325,8 +331,9 @@ def _note(text: str) -> Body:
 
 def _declaration(tool: ToolSpec) -> Body:
     declaration: Body = {"name": tool.name, "description": tool.description or tool.name}
-    if tool.parameters.get("properties"):
-        declaration["parametersJsonSchema"] = to_gemini(tool.parameters)
+    schema = to_gemini(tool.parameters)
+    if schema.get("properties"):
+        declaration["parametersJsonSchema"] = schema
     return declaration
 
 
@@ -342,7 +349,9 @@ FAILED = (
 )
 FINISH_REASONS: dict[str, FinishReason] = {
     "STOP": "stop",
+    "1": "stop",  # the number of STOP, where a gateway sends enums as numbers
     "MAX_TOKENS": "length",
+    "2": "length",
     "CONTINUATION": "length",
     **dict.fromkeys(FILTERED.split(), "content_filter"),
     **dict.fromkeys(FAILED.split(), "error"),
@@ -365,7 +374,9 @@ def parse_chunk(chunk: Json) -> Iterator[Delta]:
 def _candidate(candidate: Body) -> Iterator[Delta]:
     for part in as_list(as_dict(candidate.get("content")).get("parts")):
         yield from _part(as_dict(part))
-    if raw := as_text(candidate.get("finishReason")):
+    reason = candidate.get("finishReason")
+    if reason and isinstance(reason, str | int):
+        raw = str(reason)
         yield FinishDelta(FINISH_REASONS.get(raw, "unknown"), raw)
 
 

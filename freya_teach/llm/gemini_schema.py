@@ -11,15 +11,15 @@ Sources: googleapis `content.proto` (field 6), `generative_service.proto` (respo
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 from freya_teach.errors import UnsupportedContent
 from freya_teach.llm.messages import Json
 
 DROPPED = {"$schema", "$defs", "definitions", "title", "examples", "discriminator"}
-SCHEMA_MAPS = {"properties", "patternProperties"}
-SCHEMA_LISTS = {"anyOf", "oneOf", "allOf", "prefixItems"}
-SCHEMAS = {"items", "additionalProperties", "not"}
+NAMED_SCHEMAS = {"properties", "patternProperties", "dependentSchemas", "dependencies"}
+VALUES = {"enum", "const", "default", "required", "dependentRequired"}
 
 
 def to_gemini(schema: Mapping[str, Json]) -> dict[str, Json]:
@@ -38,6 +38,8 @@ def to_gemini(schema: Mapping[str, Json]) -> dict[str, Json]:
 
 
 def _clean(node: Json, definitions: Mapping[str, Json], inside: tuple[str, ...]) -> Json:
+    if isinstance(node, list):
+        return [_clean(sub, definitions, inside) for sub in node]
     if not isinstance(node, Mapping):  # `additionalProperties: false`, and true as a schema
         return node
     if reference := node.get("$ref"):
@@ -45,33 +47,34 @@ def _clean(node: Json, definitions: Mapping[str, Json], inside: tuple[str, ...])
             raise UnsupportedContent(
                 f"Gemini cannot take this tool's schema: {reference} refers to itself or to nothing"
             )
+        target = definitions[reference]
         siblings = {key: value for key, value in node.items() if key != "$ref"}
-        merged = {**definitions[reference], **siblings}
+        merged = {**target, **siblings} if isinstance(target, Mapping) else target
         return _clean(merged, definitions, (*inside, reference))
     clean: dict[str, Json] = {}
     for key, value in node.items():
-        if key in SCHEMA_MAPS:
+        if key in DROPPED:
+            continue
+        if key in NAMED_SCHEMAS:
             clean[key] = {name: _clean(sub, definitions, inside) for name, sub in value.items()}
-        elif key in SCHEMA_LISTS:
-            clean[key] = [_clean(sub, definitions, inside) for sub in value]
-        elif key in SCHEMAS:
-            clean[key] = _clean(value, definitions, inside)
-        elif key not in DROPPED:
+        elif key in VALUES or not isinstance(value, Mapping | list):
             clean.update(_keyword(key, value, node.get("type")))
+        else:  # a schema, or a list of them
+            clean[key] = _clean(value, definitions, inside)
     return clean
 
 
 def _keyword(key: str, value: Json, type_: Json) -> dict[str, Json]:
     """One keyword that holds no schema, in Gemini's words."""
-    step = 1 if type_ == "integer" else 0
+    whole = type_ == "integer"
     if key.startswith("exclusive") and isinstance(value, bool):
         return {}  # the form of JSON Schema draft 4, where it only qualifies `minimum`
     match key:
         case "const":
             return {"enum": [value]}
         case "exclusiveMinimum":
-            return {"minimum": value + step}
+            return {"minimum": math.floor(value) + 1 if whole else value}
         case "exclusiveMaximum":
-            return {"maximum": value - step}
+            return {"maximum": math.ceil(value) - 1 if whole else value}
         case _:
             return {key: value}

@@ -67,6 +67,16 @@ class ImagePart:
     url: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class OpaquePart:
+    """A part that only its issuer understands (a file, audio, code it ran), kept as it came."""
+
+    kind: str
+    """The provider's own name of the type, such as `input_audio` or `executableCode`."""
+    provider_data: ProviderData
+    """Its `data` is the whole part."""
+
+
 UserPart = TextPart | ImagePart
 AssistantPart = TextPart | ReasoningPart | ToolCall
 

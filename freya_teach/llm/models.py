@@ -35,6 +35,7 @@ KNOWN_MODELS: dict[str, ModelFacts] = {
     "gpt-5": ModelFacts(272_000, 128_000),
     "gpt-5.4": GPT_5_4,
     "gpt-5.4-mini": ModelFacts(272_000, 128_000, effort_with_tools="none"),
+    "gpt-5.4-nano": ModelFacts(272_000, 128_000, effort_with_tools="none"),
     "gpt-5.5": GPT_5_4,
     "gpt-5.6": GPT_5_4,
     "gpt-6": GPT_5_4,

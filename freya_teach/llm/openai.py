@@ -45,7 +45,7 @@ from freya_teach.llm.protocol import (
     WireRequest,
 )
 from freya_teach.llm.refusal import raise_for_error
-from freya_teach.llm.wirejson import as_dict, as_int, as_list, as_text, encode
+from freya_teach.llm.wirejson import as_dict, as_int, as_list, as_text, encode, legal_name
 
 NAME = "openai"
 Body = dict[str, Json]
@@ -145,7 +145,7 @@ def build_request(
     request: ModelRequest, route: Route, steps: Sequence[Step] = STEPS
 ) -> WireRequest:
     """The request for this model. Raises `TranscriptError` or `UnsupportedContent`."""
-    body: Body = {"model": route.model}
+    body: Body = {"model": route.model, "messages": []}
     for step in steps:
         step.apply(body, request, route)
     headers = {"content-type": "application/json"}
@@ -170,6 +170,8 @@ def message_to_wire(message: Message) -> Body:
 
 
 def _user_content(parts: tuple[UserPart, ...]) -> Json:
+    if not parts:  # an empty list is refused, an empty text is not
+        return ""
     if len(parts) == 1 and isinstance(parts[0], TextPart):
         return parts[0].text
     return [_user_part(part) for part in parts]
@@ -193,7 +195,7 @@ def _assistant_to_wire(message: AssistantMessage) -> Body:
         {
             "id": call.id,
             "type": "function",
-            "function": {"name": call.name, "arguments": call.arguments},
+            "function": {"name": legal_name(call.name), "arguments": call.arguments},
         }
         for call in message.tool_calls
     ]
@@ -251,7 +253,8 @@ def _choice(choice: Body) -> Iterator[Delta]:
         yield TextDelta(refusal)
     for call in as_list(said.get("tool_calls")):
         yield _call(as_dict(call), whole=whole)
-    if function := as_dict(said.get("function_call")):  # the form before tools, still answered
+    function = as_dict(said.get("function_call"))  # the form before tools, still answered
+    if function.get("name") or function.get("arguments"):  # Snowflake sends an empty one always
         yield _call({"index": 0, "function": function}, whole=whole)
     if raw := as_text(choice.get("finish_reason")):
         yield FinishDelta(FINISH_REASONS.get(raw, "unknown"), raw)

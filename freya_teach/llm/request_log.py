@@ -20,7 +20,10 @@ from freya_teach.llm.protocol import WireRequest
 from freya_teach.llm.wirejson import encode
 
 SECRET_HEADERS = {"authorization", "x-goog-api-key", "api-key", "cookie", "proxy-authorization"}
-SECRET_IN_URL = re.compile(r"([?&](?:key|api_key|access_token)=)[^&#]*", re.IGNORECASE)
+SECRET_IN_URL = re.compile(
+    r"([?&](?:key|api_key|access_token)=)[^&#]*|(?<=://)[^/@]+(?=@)", re.IGNORECASE
+)
+"""A key as a query parameter, or a name and password before the host."""
 REDACTED = "[redacted]"
 
 
@@ -67,16 +70,26 @@ class RequestLog:
                 "method": request.method,
                 "url": SECRET_IN_URL.sub(rf"\1{REDACTED}", request.url),
                 "headers": redacted_headers(request.headers),
-                "body": json.loads(request.body),
+                "body": _redact_all(json.loads(request.body), secrets),
             },
             "status": status,
-            "response": body.decode("utf-8", "replace"),
+            "response": redact(body.decode("utf-8", "replace"), secrets),
             "seconds": round(seconds, 6),
-            "error": error,
+            "error": redact(error, secrets),
         }
-        text = redact(encode(line).decode(), secrets)
         with open(self.path, "a", encoding="utf-8", opener=_private) as file:
-            file.write(text + "\n")
+            file.write(encode(line).decode() + "\n")
+
+
+def _redact_all(value: Json, secrets: tuple[str, ...]) -> Json:
+    """The value without these secrets in its strings: a key `1` also stands where no text is."""
+    if isinstance(value, str):
+        return redact(value, secrets)
+    if isinstance(value, list):
+        return [_redact_all(item, secrets) for item in value]
+    if isinstance(value, dict):
+        return {name: _redact_all(item, secrets) for name, item in value.items()}
+    return value
 
 
 def _private(path: str, flags: int) -> int:

@@ -19,6 +19,10 @@ from freya_teach.errors import BadResponse, ResponseCut
 from freya_teach.llm.messages import Json
 
 BOM = b"\xef\xbb\xbf"
+HEAD_BYTES = 480
+"""Bytes of a body that is neither JSON nor events which are kept, to show how it begins."""
+FIELDS = (b":", b"data:", b"event:", b"id:", b"retry:")
+"""How a line of an event stream may begin; the first is a comment."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +92,7 @@ class EventDecoder:
     def _events(self, lines: list[bytes]) -> list[ServerEvent]:
         events = []
         for line in lines:
-            if line.startswith(b"data:"):
+            if line.startswith(b"data:") or line == b"data":
                 self._data.append(line[6:] if line.startswith(b"data: ") else line[5:])
             elif line.startswith(b"event:"):
                 self._name = line[6:].strip()
@@ -109,49 +113,54 @@ class ChunkDecoder:
 
     def __init__(self) -> None:
         self.finished = False
-        self._head = b""
+        self._head = b""  # how the body begins, for the message when it is neither kind
         self._whole: list[bytes] | None = None
         self._events: EventDecoder | None = None
         self._seen = 0
 
     def feed(self, piece: bytes) -> list[Json]:
         """Return the chunks that this piece completes. Raises `BadResponse`."""
-        if self._events is not None:
-            return self._chunks(self._events.feed(piece))
         if self._whole is not None:
             self._whole.append(piece)
             return []
-        self._head += piece
-        start = self._head.removeprefix(BOM).lstrip()
-        if not start or BOM.startswith(self._head):
+        if self._events is not None:
+            if len(self._head) < HEAD_BYTES:
+                self._head += piece
+            return self._chunks(self._events.feed(piece))
+        self._head = (self._head + piece).removeprefix(BOM).lstrip()
+        if not self._head or BOM.startswith(self._head):
             return []
-        if start[:1] in (b"{", b"["):
-            self._whole = [start]
+        if self._head[:1] in (b"{", b"[", b"<"):
+            self._whole = [self._head]
             return []
-        if start[:1] == b"<":
-            raise BadResponse(f"an HTML page came instead of JSON: {_quote(start)}")
         self._events = EventDecoder()
-        return self._chunks(self._events.feed(start))
+        return self._chunks(self._events.feed(self._head))
 
     def end(self) -> list[Json]:
         """Return what the end of the body completes. Raises `BadResponse` or `ResponseCut`."""
         if self._whole is not None:
             return self._document(b"".join(self._whole))
-        chunks = self._chunks(self._events.end()) if self._events else []
-        if not self._seen and not self.finished:
-            start = self._head.removeprefix(BOM).strip()
-            if not start:
-                raise ResponseCut("the answer's body is empty")
-            raise BadResponse(f"neither JSON nor an event stream came: {_quote(start)}")
-        return chunks
+        if self._events is None:
+            raise ResponseCut("the answer's body is empty")
+        try:
+            chunks = self._chunks(self._events.end())
+        except BadResponse as problem:
+            raise ResponseCut(f"the stream ends in the middle of an event: {problem}") from None
+        if self._seen or self.finished:
+            return chunks
+        if _may_be_events(self._head):
+            raise ResponseCut("the stream ended before it said anything")
+        raise BadResponse(f"neither JSON nor an event stream came: {_quote(self._head)}")
 
     def _document(self, body: bytes) -> list[Json]:
+        if body.startswith(b"<"):
+            raise BadResponse(f"an HTML page came instead of JSON: {_quote(body)}")
         try:
             value = parse_json(body)
         except BadResponse as problem:
-            if body.rstrip().endswith((b"}", b"]")):
-                raise
-            raise ResponseCut(f"the JSON of the answer ends in the middle: {problem}") from None
+            if _ends_in_the_middle(body):
+                raise ResponseCut(f"the JSON of the answer is cut off: {problem}") from None
+            raise
         self.finished = True
         return _objects(value)
 
@@ -178,6 +187,25 @@ def parse_json(data: bytes) -> Json:
         raise BadResponse(f"this is not JSON ({problem}): {_quote(data)}") from None
 
 
+def _may_be_events(head: bytes) -> bool:
+    """Whether this is the beginning of an event stream, be it only half of a first word."""
+    return any(head.startswith(field) or field.startswith(head) for field in FIELDS)
+
+
+def _ends_in_the_middle(body: bytes) -> bool:
+    """Whether all that is wrong with this JSON is that the rest of it is missing."""
+    if not body.rstrip().endswith((b"}", b"]")):
+        return True
+    try:
+        json.loads(body)
+    except json.JSONDecodeError as problem:
+        at_the_end = problem.pos >= len(problem.doc.rstrip())
+        return at_the_end or problem.msg.startswith("Unterminated string")
+    except (ValueError, RecursionError):
+        return False
+    return False
+
+
 def _objects(value: Json) -> list[Json]:
     """Gemini without `alt=sse` sends one array of chunks, and errors as an array of one."""
     values = value if isinstance(value, list) else [value]
@@ -190,5 +218,5 @@ def _objects(value: Json) -> list[Json]:
 
 
 def _quote(data: bytes, length: int = 120) -> str:
-    text = " ".join(data[: 4 * length].decode("utf-8", "replace").split())
+    text = " ".join(data[:HEAD_BYTES].decode("utf-8", "replace").split())
     return repr(text if len(text) <= length else text[:length] + "…")

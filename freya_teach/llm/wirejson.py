@@ -7,6 +7,7 @@ missing, null, or something else. These helpers turn whatever is there into what
 from __future__ import annotations
 
 import json
+import re
 
 from freya_teach.llm.messages import Json
 
@@ -22,6 +23,19 @@ def encode(value: Json) -> bytes:
     """
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     return text.encode("utf-8", "backslashreplace")
+
+
+def legal_name(name: str) -> str:
+    """A tool's name as both wires take it in a history.
+
+    A model may call a tool that no one declared, under a name that a provider refuses; the
+    refusal would come again with every later request of that conversation.
+
+    >>> legal_name("functions.get weather"), legal_name("")
+    ('functions_get_weather', '_')
+    """
+    name = re.sub(r"[^A-Za-z0-9_-]", "_", name)[:64]
+    return name if re.match(r"[A-Za-z_]", name) else f"_{name}"[:64]
 
 
 def as_dict(value: Json) -> dict[str, Json]:

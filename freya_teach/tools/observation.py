@@ -8,14 +8,24 @@ from __future__ import annotations
 
 import difflib
 import json
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from types import GeneratorType
 from typing import Any
 
 from pydantic import ValidationError
+from pydantic_core import to_jsonable_python
 
 from freya_teach.errors import ToolError
 
+MAX_NAME_CHARS = 80
 MAX_REASON_CHARS = 500
+
+STACK_FRAME = re.compile(r'File "[^"\n]*?([^"/\\\n]+)", (line \d+)(?:, in \S+)?')
+SOURCE_FILE = re.compile(
+    r"""(?<![^\s"'(=])(?:[A-Za-z]:)?(?:[/\\][^\s/\\"']+)*[/\\]([\w.-]+\.py)\b"""
+)
 
 
 def as_observation(value: Any) -> str:
@@ -33,14 +43,18 @@ def as_observation(value: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Pydantic models, at any depth a tool is likely to return them, as plain values."""
-    if hasattr(value, "model_dump"):
-        return value.model_dump(mode="json")
-    if isinstance(value, list | tuple | set | frozenset):
+    """The value in JSON's own types, at any depth; a set in an order that is always the same."""
+    if value is None or isinstance(value, str | int | float):
+        return value
+    if isinstance(value, Mapping):
+        return {str(_plain(key)): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
-    if isinstance(value, dict):
-        return {str(key): _plain(item) for key, item in value.items()}
-    return value
+    if isinstance(value, set | frozenset):
+        return sorted((_plain(item) for item in value), key=json.dumps)
+    if isinstance(value, GeneratorType):
+        raise TypeError("a generator may never end")
+    return to_jsonable_python(value)  # models, dataclasses, enums, dates, decimals, paths
 
 
 def shorten(text: str, limit: int) -> str:
@@ -62,6 +76,7 @@ def no_such_tool(name: str, active: Iterable[str]) -> str:
     close = difflib.get_close_matches(name, names, n=1)
     hint = f" Did you mean {close[0]!r}?" if close else ""
     tools = ", ".join(names) if names else "none"
+    name = shorten(name, MAX_NAME_CHARS)
     return f"There is no tool called {name!r}.{hint} Tools that you can call: {tools}."
 
 
@@ -100,14 +115,26 @@ def invalid_arguments(name: str, problem: ValidationError) -> str:
 
 def failed(name: str, problem: BaseException) -> str:
     """The tool raised. `ToolError` speaks to the model already; all else is put into words."""
+    try:
+        text = str(problem)
+    except Exception:  # noqa: BLE001 - a tool may raise what cannot even be printed
+        text = ""
     if isinstance(problem, ToolError):
-        return str(problem) or f"{name} failed without saying why."
-    reason = str(problem).split("Traceback (most recent call last)")[0]
-    reason = shorten(" ".join(reason.split()), MAX_REASON_CHARS)
+        return text or f"{name} failed without saying why."
+    reason = shorten(" ".join(_without_places(text, problem).split()), MAX_REASON_CHARS)
     said = f"{type(problem).__name__}: {reason}" if reason else type(problem).__name__
     return (
         f"{name} failed ({said}). Try it with other arguments, or tell the user what did not work."
     )
+
+
+def _without_places(text: str, problem: BaseException) -> str:
+    """No stack trace, and of the file at fault, or of a source file, only the last name."""
+    text = text.partition("Traceback (most recent call last)")[0]
+    filename = problem.filename if isinstance(problem, OSError) else None
+    if isinstance(filename, str) and Path(filename).is_absolute():
+        text = text.replace(repr(filename), repr(Path(filename).name))
+    return SOURCE_FILE.sub(r"\1", STACK_FRAME.sub(r"\1, \2", text))
 
 
 def too_slow(name: str, seconds: float) -> str:

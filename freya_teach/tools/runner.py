@@ -101,6 +101,9 @@ def _validated(tool: Tool, call: ToolCall) -> dict[str, Any]:
         return tool.validate(raw)
     except ValidationError as problem:
         raise _NotRun(observation.invalid_arguments(tool.name, problem)) from None
+    except Exception as problem:
+        logger.info("checking the arguments of %s failed", tool.name, exc_info=problem)
+        raise _NotRun(observation.failed(tool.name, problem)) from None
 
 
 async def _started(tool: Tool, arguments: dict[str, Any]) -> Any:
@@ -112,11 +115,15 @@ async def _started(tool: Tool, arguments: dict[str, Any]) -> Any:
 
 
 async def _guarded(awaitable: Any) -> Any:
-    """A tool that exits the program, or raises a cancellation of its own, has merely failed."""
+    """A tool that exits the program has merely failed: asyncio would let the exit through."""
     try:
         return await awaitable
     except SystemExit as problem:
-        raise ToolError("The tool tried to end the program (SystemExit).") from problem
+        raise _no_result(problem) from problem
+
+
+def _no_result(problem: BaseException) -> ToolError:
+    return ToolError(f"The tool raised {type(problem).__name__} instead of returning a result.")
 
 
 def _in_daemon_thread(work: Callable[[], Any]) -> asyncio.Future[Any]:
@@ -138,12 +145,10 @@ def _in_daemon_thread(work: Callable[[], Any]) -> asyncio.Future[Any]:
         problem: BaseException | None = None
         try:
             value = context.run(work)
-        except StopIteration:  # a future cannot hold one
-            problem = ToolError("The tool raised StopIteration.")
-        except Exception as raised:  # noqa: BLE001 - whatever it is, it is the tool's result
-            problem = raised
         except BaseException as raised:  # noqa: BLE001 - SystemExit and its like end the tool only
-            problem = ToolError(f"The tool tried to end the program ({type(raised).__name__}).")
+            # subtle: a future cannot hold a StopIteration
+            fits = isinstance(raised, Exception) and not isinstance(raised, StopIteration)
+            problem = raised if fits else _no_result(raised)
         try:
             loop.call_soon_threadsafe(deliver, value, problem)
         except RuntimeError:  # the loop is closed: nobody is waiting any more
@@ -156,18 +161,21 @@ def _in_daemon_thread(work: Callable[[], Any]) -> asyncio.Future[Any]:
 def _outcome(tool: Tool, work: asyncio.Future[Any]) -> tuple[str, bool]:
     """The finished work as an observation, and whether it failed."""
     try:
-        return observation.as_observation(work.result()), False
-    except asyncio.CancelledError as problem:  # the tool's own: nobody has cancelled it here
-        return observation.failed(tool.name, problem), True
-    except (TypeError, ValueError, RecursionError) as problem:
-        if work.exception() is None:
-            what = type(work.result()).__name__
-            return f"{tool.name} returned something that JSON cannot hold (a {what}).", True
-        return observation.failed(tool.name, problem), True
-    except Exception as problem:
+        value = work.result()
+    except KeyboardInterrupt:  # somebody wants the program to end
+        raise
+    except BaseException as problem:  # a cancellation too: it is the tool's own
         if not isinstance(problem, ToolError):
             logger.info("tool %s failed", tool.name, exc_info=problem)
         return observation.failed(tool.name, problem), True
+    try:
+        return observation.as_observation(value), False
+    except ToolError as problem:
+        return str(problem), True
+    except Exception as problem:
+        logger.info("the result of tool %s is no JSON", tool.name, exc_info=problem)
+        kind = type(value).__name__
+        return f"{tool.name} returned something that JSON cannot hold (a {kind}).", True
 
 
 def _look_away(work: asyncio.Future[Any]) -> None:

@@ -11,7 +11,7 @@ import inspect
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, overload
+from typing import Annotated, Any, get_args, overload
 
 from pydantic import BaseModel, ConfigDict, Field, PydanticUserError, create_model
 from pydantic.json_schema import GenerateJsonSchema
@@ -90,21 +90,22 @@ def tool(
 
 
 def _make(function: Callable[..., Any], name: str, description: str, seconds: float | None) -> Tool:
-    name = name or function.__name__
+    name = name or getattr(function, "__name__", "")
     if not TOOL_NAME.fullmatch(name):
         raise ConfigError(
             f"{name!r} is no tool name on both wires: a letter or _, then letters, digits, _ or -, "
             "64 characters at most"
         )
     about, about_parameters = _read_docstring(inspect.getdoc(function) or "")
-    fields: dict[str, Any] = {}
-    context_parameter = ""
-    for parameter in _signature(function, name).parameters.values():
-        if parameter.annotation is ToolContext:
-            context_parameter = parameter.name
-        else:
-            text = about_parameters.get(parameter.name)
-            fields[f"p{len(fields)}"] = _field(parameter, text, name)
+    parameters = _parameters(function, name)
+    contexts = [parameter.name for parameter in parameters if _is_context(parameter)]
+    if len(contexts) > 1:
+        raise ConfigError(f"tool {name}: one parameter of type ToolContext is enough")
+    fields: dict[str, Any] = {
+        f"p{number}": _field(parameter, about_parameters.get(parameter.name), name)
+        for number, parameter in enumerate(parameters)
+        if parameter.name not in contexts
+    }
     config = ConfigDict(extra="forbid", arbitrary_types_allowed=False)
     try:
         model = create_model(name, __config__=config, **fields)
@@ -113,24 +114,34 @@ def _make(function: Callable[..., Any], name: str, description: str, seconds: fl
         raise ConfigError(f"tool {name}: {problem.message}") from None
     schema.pop("title", None)
     schema.setdefault("properties", {})
-    return Tool(name, description or about, schema, function, model, context_parameter, seconds)
+    context = contexts[0] if contexts else ""
+    return Tool(name, description or about, schema, function, model, context, seconds)
 
 
-def _signature(function: Callable[..., Any], name: str) -> inspect.Signature:
+def _parameters(function: Callable[..., Any], name: str) -> list[inspect.Parameter]:
     try:
-        return inspect.signature(function, eval_str=True)
-    except NameError as problem:
-        raise ConfigError(f"tool {name}: an annotation cannot be resolved: {problem}") from None
+        parameters = list(inspect.signature(function, eval_str=True).parameters.values())
+    except Exception as problem:  # an annotation in quotes is code, and may fail in any way
+        raise ConfigError(f"tool {name}: its signature cannot be read: {problem}") from problem
+    for parameter in parameters:
+        if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
+            raise ConfigError(f"tool {name}: a model cannot give {parameter}: use named parameters")
+    return parameters
+
+
+def _is_context(parameter: inspect.Parameter) -> bool:
+    """Also as `ToolContext | None`: the model must not be able to fill it in."""
+    return parameter.annotation is ToolContext or ToolContext in get_args(parameter.annotation)
 
 
 def _field(parameter: inspect.Parameter, description: str | None, name: str) -> Any:
     """One field: named by its alias, so that `schema` or `json` may be a parameter's name."""
-    if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
-        raise ConfigError(f"tool {name}: a model cannot give {parameter}: use named parameters")
     if parameter.annotation is parameter.empty:
         raise ConfigError(f"tool {name}: parameter {parameter.name} needs a type annotation")
     default = ... if parameter.default is parameter.empty else parameter.default
-    about = Field(alias=parameter.name, description=description)
+    about = Field(alias=parameter.name)
+    if description:
+        about = Field(alias=parameter.name, description=description)
     return (Annotated[parameter.annotation, about], default)
 
 

@@ -1,4 +1,5 @@
 import json
+import os
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -167,6 +168,18 @@ def test_a_file_in_the_place_of_the_folder_is_told_apart(originals: Path, tmp_pa
         with pytest.raises(WorkingCopyError, match="--dir"):
             bring_up_to_date(originals, folder)
     assert (tmp_path / "notes").read_text(encoding="utf-8") == "mine"
+
+
+@pytest.mark.skipif(
+    not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write everywhere"
+)
+def test_a_folder_that_one_may_not_even_look_into_is_told_in_words(
+    originals: Path, tmp_path: Path
+) -> None:
+    closed = tmp_path / "closed"
+    closed.mkdir(mode=0)
+    with pytest.raises(WorkingCopyError, match="cannot be written"):
+        bring_up_to_date(originals, closed / "copy")
 
 
 def test_a_disk_that_refuses_is_told_in_words(originals: Path, copy: Path) -> None:

@@ -1,0 +1,285 @@
+"""One turn: tools side by side, results in call order, and nobody runs what was not allowed."""
+
+import asyncio
+import json
+import threading
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from freya_teach import InMemoryHistory
+from freya_teach.events import Event, ToolStatus
+from freya_teach.llm import transcript
+from freya_teach.llm.messages import ToolCall, ToolMessage
+from tests.wire_answers import EVERY_WIRE, Answer, Model, way_of_asking
+
+every_wire = pytest.mark.parametrize("spoken", EVERY_WIRE, ids=way_of_asking)
+
+
+def calls_of(name: str, count: int) -> Answer:
+    """Make an answer that calls a tool so many times at once, with a number each."""
+    return Answer(calls=[(name, {"number": number}) for number in range(count)])
+
+
+def results(session: InMemoryHistory) -> list[str]:
+    """Take the observations in the order in which they are stored."""
+    return [m.text for m in session.messages if isinstance(m, ToolMessage)]
+
+
+# ---- side by side --------------------------------------------------------------------------
+
+
+@every_wire
+@pytest.mark.parametrize(("limit", "count"), [(1, 4), (3, 7), (8, 5)])
+async def test_so_many_tools_run_at_once_and_no_more(
+    spoken: dict[str, Any], limit: int, count: int
+) -> None:
+    running, peak, full = 0, 0, asyncio.Event()
+
+    async def work(number: int) -> int:
+        """Wait until as many run as may run."""
+        nonlocal running, peak
+        running += 1
+        peak = max(peak, running)
+        if running == min(limit, count):
+            full.set()
+        await full.wait()
+        running -= 1
+        return number
+
+    model = Model(calls_of("work", count), Answer("Done."))
+    kernel = model.kernel(parallel_tools=limit, **spoken)
+    result = await kernel.agent([work]).run("?")
+    assert [trace.observation for trace in result.trace.calls] == [str(n) for n in range(count)]
+    assert peak == min(limit, count)
+
+
+async def test_sync_tools_run_side_by_side_too() -> None:
+    together = threading.Barrier(3, timeout=30)
+
+    def meet(number: int) -> int:
+        """Wait for two others."""
+        together.wait()
+        return number
+
+    result = await Model(calls_of("meet", 3), Answer("Done.")).kernel().agent([meet]).run("?")
+    assert [trace.observation for trace in result.trace.calls] == ["0", "1", "2"]
+
+
+@settings(max_examples=100, deadline=None)
+@given(order=st.integers(1, 6).flatmap(lambda n: st.permutations(range(n))))
+def test_results_come_back_in_call_order_whatever_order_they_finish_in(order: list[int]) -> None:
+    finished: list[int] = []
+
+    async def run() -> InMemoryHistory:
+        gates = [asyncio.Event() for _ in order]
+
+        async def work(number: int) -> str:
+            """Wait for the one before in the order of finishing."""
+            await gates[number].wait()
+            finished.append(number)
+            if len(finished) < len(order):
+                gates[order[len(finished)]].set()
+            return f"result {number}"
+
+        gates[order[0]].set()
+        session = InMemoryHistory()
+        model = Model(calls_of("work", len(order)), Answer("Done."))
+        result = await model.kernel().agent([work]).run("?", session=session)
+        sent = [m["content"] for m in model.bodies[1]["messages"] if m["role"] == "tool"]
+        assert sent == results(session) == [t.observation for t in result.trace.calls]
+        return session
+
+    session = asyncio.run(run())
+    assert finished == order
+    assert results(session) == [f"result {number}" for number in range(len(order))]
+    transcript.check(session.messages)
+
+
+async def test_the_assistants_message_is_stored_before_its_tools_run() -> None:
+    session, seen = InMemoryHistory(), []
+
+    async def look() -> None:
+        """Look at the history."""
+        seen.append([m.role for m in session.messages])
+
+    model = Model(Answer(calls=[("look", {}), ("look", {})]), Answer("Done."))
+    await model.kernel().agent([look]).run("?", session=session)
+    assert seen == [["user", "assistant"]] * 2
+
+
+async def test_all_results_of_a_turn_are_stored_as_one_write() -> None:
+    writes: list[list[str]] = []
+
+    class Written(InMemoryHistory):
+        async def append(self, *messages: Any) -> None:
+            writes.append([message.role for message in messages])
+            await super().append(*messages)
+
+    async def work(number: int) -> int:
+        """Give the number back."""
+        return number
+
+    model = Model(calls_of("work", 3), Answer("Done."))
+    await model.kernel(max_calls=2).agent([work]).run("?", session=Written())
+    assert writes == [["user"], ["assistant"], ["tool"] * 3, ["assistant"]]
+
+
+# ---- the approval hook ---------------------------------------------------------------------
+
+
+async def told_after(
+    approve: Callable[[ToolCall], Awaitable[Any]], spoken: dict[str, Any]
+) -> tuple[list[str], list[int], list[tuple[int, str]]]:
+    """Run three calls under a hook: what the model was told, what ran, and what was shown."""
+    ran: list[int] = []
+    shown: list[tuple[int, str]] = []
+
+    async def work(number: int) -> int:
+        """Note that it ran."""
+        ran.append(number)
+        return number
+
+    def show(event: Event) -> None:
+        if isinstance(event, ToolStatus):
+            shown.append((number_of(event.call), event.state))
+
+    session = InMemoryHistory()
+    kernel = Model(calls_of("work", 3), Answer("Done.")).kernel(**spoken)
+    agent = kernel.agent([work], approve=approve)
+    agent.events.subscribe(show)
+    result = await agent.run("?", session=session)
+    assert result.text == "Done."
+    assert [trace.observation for trace in result.trace.calls] == results(session)
+    transcript.check(session.messages)
+    return results(session), ran, shown
+
+
+def number_of(call: ToolCall) -> int:
+    """Read the number that a call was made with."""
+    return int(json.loads(call.arguments)["number"])
+
+
+@every_wire
+async def test_a_hook_may_refuse_a_call_and_the_model_is_told_why(spoken: dict[str, Any]) -> None:
+    async def approve(call: ToolCall) -> str | None:
+        return ["not today", None, ""][number_of(call)]
+
+    told, ran, shown = await told_after(approve, spoken)
+    assert told == [
+        "The call was refused: not today",
+        "1",
+        "The call was refused: no reason given",
+    ]
+    assert ran == [1]
+    assert sorted(shown) == [(0, "refused"), (1, "completed"), (1, "running"), (2, "refused")]
+
+
+@every_wire
+@pytest.mark.parametrize(
+    "problem",
+    [KeyError("who"), TimeoutError(), asyncio.CancelledError()],
+    ids=lambda problem: type(problem).__name__,
+)
+async def test_a_hook_that_fails_refuses(spoken: dict[str, Any], problem: BaseException) -> None:
+    async def approve(call: ToolCall) -> None:
+        if number_of(call) != 1:
+            raise problem
+
+    told, ran, _ = await told_after(approve, spoken)
+    unclear = "Not run: it could not be found out whether this call is allowed."
+    assert (told, ran) == ([unclear, "1", unclear], [1])
+
+
+async def test_a_hook_that_is_no_coroutine_refuses() -> None:
+    told, ran, _ = await told_after(lambda _: None, {})  # type: ignore[arg-type, return-value]
+    assert (ran, len(told)) == ([], 3)
+
+
+async def test_a_hook_that_says_true_refuses() -> None:
+    """Only None lets a call run, so a hook that was written the wrong way round runs nothing."""
+
+    async def approve(_: ToolCall) -> bool:
+        return True
+
+    told, ran, _ = await told_after(approve, {})
+    assert (told, ran) == (["The call was refused: True"] * 3, [])
+
+
+async def test_while_a_hook_thinks_the_run_can_be_cancelled() -> None:
+    asked = asyncio.Event()
+
+    async def approve(_: ToolCall) -> None:
+        asked.set()
+        await asyncio.Event().wait()
+
+    task = asyncio.ensure_future(told_after(approve, {}))
+    await asked.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+
+
+# ---- what is shown of a call ---------------------------------------------------------------
+
+
+@every_wire
+async def test_every_call_is_shown_to_its_end_also_one_that_is_not_run(
+    spoken: dict[str, Any],
+) -> None:
+    async def work(number: int) -> int:
+        """Give the number back."""
+        return number
+
+    shown: list[tuple[str, str]] = []
+    model = Model(
+        Answer(calls=[("work", {"number": 1})], finish="length"),
+        Answer(calls=[("work", {"number": 2}), ("wrok", {"number": 3}), ("work", {"number": 4})]),
+        Answer("Done."),
+    )
+    agent = model.kernel(max_calls=2, **spoken).agent([work])
+
+    def show(event: Event) -> None:
+        if isinstance(event, ToolStatus) and event.state != "running":
+            shown.append((event.state, event.observation[:13]))
+
+    agent.events.subscribe(show)
+    result = await agent.run("?")
+    assert sorted(shown) == sorted((t.state, t.observation[:13]) for t in result.trace.calls)
+    assert shown[0] == ("refused", "Not run: your")
+    assert sorted(shown[1:]) == [
+        ("completed", "2"),
+        ("failed", "There is no t"),
+        ("refused", "Not run: the "),
+    ]
+
+
+# ---- ids -----------------------------------------------------------------------------------
+
+
+@every_wire
+async def test_call_ids_are_unique_in_the_history_although_the_model_repeats_them(
+    spoken: dict[str, Any],
+) -> None:
+    async def work(number: int) -> int:
+        """Give the number back."""
+        return number
+
+    session = InMemoryHistory()
+    model = Model(calls_of("work", 2), calls_of("work", 2), Answer("Done."))
+    await model.kernel(**spoken).agent([work]).run("?", session=session)
+    ids = [m.call_id for m in session.messages if isinstance(m, ToolMessage)]
+    assert len(set(ids)) == 4
+    transcript.check(session.messages)
+
+
+@every_wire
+async def test_without_tools_an_invented_call_is_dropped(spoken: dict[str, Any]) -> None:
+    session = InMemoryHistory()
+    model = Model(Answer("Hm.", [("invented", {})]))
+    result = await model.kernel(**spoken).agent().run("?", session=session)
+    assert (result.text, result.stop_reason, result.trace.calls) == ("Hm.", "answer", ())
+    assert [m.role for m in session.messages] == ["user", "assistant"]

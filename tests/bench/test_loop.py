@@ -1,0 +1,77 @@
+"""What the agent costs, against a loop of httpx and json that checks nothing."""
+
+from collections.abc import Callable
+from math import ceil
+from statistics import linear_regression, mean, median
+from typing import Any
+
+import pytest
+
+from tests.bench.loopback_server import FINAL_TEXT
+from tests.bench.pairs import HEADING, measure
+
+PAIRS = 9
+SAMPLE_SECONDS = 0.3
+"""CPU that one sample of the bare loop takes at least."""
+AIMS = {(20, 1): 1.5, (100, 8): 2.0}
+"""Turns and calls in each → how often the bare loop's CPU; streaming is shown, not judged."""
+
+WIRES = pytest.mark.parametrize("wire", ["openai", "gemini"])
+STREAMING = pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+
+RunSessions = Callable[..., dict[str, Any]]
+Report = dict[str, list[str]]
+
+
+@WIRES
+@STREAMING
+@pytest.mark.parametrize("client", ["bare", "freya"])
+def test_both_loops_follow_the_script_to_its_end(
+    run_sessions: RunSessions, client: str, wire: str, *, stream: bool
+) -> None:
+    answer = run_sessions(client, wire=wire, stream=stream, turns=4, calls=3, sessions=2)
+    assert (answer["text"], answer["calls"]) == (FINAL_TEXT, 2 * 3 * 3)
+
+
+@pytest.mark.bench
+@WIRES
+@STREAMING
+@pytest.mark.parametrize(("turns", "calls"), AIMS)
+def test_a_turn_costs_little_more_than_in_a_bare_loop(
+    run_sessions: RunSessions, report: Report, wire: str, turns: int, calls: int, *, stream: bool
+) -> None:
+    order = {"wire": wire, "stream": stream, "turns": turns, "calls": calls}
+    one_session = [run_sessions("bare", sessions=1, **order)["cpu"] for _ in range(3)][-1]
+    sessions = ceil(SAMPLE_SECONDS / one_session)
+    turn_costs: dict[str, list[list[float]]] = {"bare": [], "freya": []}
+
+    def sample(client: str) -> float:
+        result = run_sessions(client, sessions=sessions, **order)
+        turn_costs[client].append(result["per_turn"])
+        return result["cpu"]
+
+    pairs = measure(lambda: sample("bare"), lambda: sample("freya"), PAIRS)
+    aim = None if stream else AIMS[turns, calls]
+    what = f"{wire} {'streamed' if stream else 'whole'}"
+    row = pairs.line(f"{what}, {turns} turns × {calls}", aim, units=turns * sessions)
+    report.setdefault(f"CPU per turn\n{HEADING}", []).append(row)
+    if turns == 100:
+        rows = report.setdefault(GROWTH_HEADING, [])
+        rows += [growth_line(f"{what}, {client}", turn_costs[client], calls) for client in turn_costs]
+    assert aim is None or pairs.ratio <= aim
+
+
+GROWTH_HEADING = (
+    "How a turn's cost grows with the tool results before it\n"
+    f"{'ms per turn, by quarter of the run':36}{'1st':>8}{'2nd':>8}{'3rd':>8}{'4th':>8}"
+    f"{'µs more per result':>22}"
+)
+
+
+def growth_line(what: str, samples: list[list[float]], calls: int) -> str:
+    """One row of the growth table: each turn's median over the samples, then means and a slope."""
+    costs = [1000 * median(turn) for turn in zip(*samples, strict=True)]
+    quarter = len(costs) // 4
+    means = [mean(costs[i * quarter : (i + 1) * quarter]) for i in range(4)]
+    slope = linear_regression(range(len(costs)), costs).slope * 1000 / calls
+    return f"{what:36}" + "".join(f"{value:8.2f}" for value in means) + f"{slope:22.2f}"
