@@ -5,13 +5,13 @@ Importing does nothing. `build_kernel` wires, `Settings.from_env` reads the envi
 
 from freya_teach.agent.executor import Agent
 from freya_teach.agent.history import History, InMemoryHistory
-from freya_teach.agent.trace import RunResult, Trace
 from freya_teach.ambient import Ambient
 from freya_teach.config import Settings
 from freya_teach.errors import FreyaError, LLMError, ToolError
 from freya_teach.kernel import Kernel, build_kernel
 from freya_teach.tools.registry import ToolRegistry
 from freya_teach.tools.tool import Tool, ToolContext, tool
+from freya_teach.trace import RunResult, Trace
 
 __version__ = "0.1.0"
 

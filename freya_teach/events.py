@@ -9,15 +9,12 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-if TYPE_CHECKING:
-    from freya_teach.agent.trace import RunResult, TurnTrace
-    from freya_teach.llm.messages import ToolCall
+from freya_teach.llm.messages import ToolCall
+from freya_teach.trace import RunResult, ToolState, TurnTrace
 
 logger = logging.getLogger(__name__)
-
-ToolState = Literal["running", "completed", "failed", "refused"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ import copy
 from collections.abc import Mapping
 from typing import Any
 
+from hypothesis import settings
 from hypothesis import strategies as st
 
 from freya_teach.llm.messages import (
@@ -20,6 +21,10 @@ from freya_teach.llm.messages import (
     assistant,
 )
 from freya_teach.llm.transcript import assign_ids
+
+# A slow machine is no fault of what is tested.
+settings.register_profile("without deadline", deadline=None)
+settings.load_profile("without deadline")
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=12)
 """With characters of every plane, control characters and halves of surrogate pairs."""

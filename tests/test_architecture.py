@@ -16,10 +16,11 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 LAYERS = (
     "errors",
     "paths",
-    "events",
     "config",
     "ambient",
     "llm",
+    "trace",
+    "events",
     "prompt",
     "tools",
     "session",

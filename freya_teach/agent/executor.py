@@ -16,7 +16,6 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 
 from freya_teach.agent.history import History, InMemoryHistory
-from freya_teach.agent.trace import RunResult, StopReason, Trace, TurnTrace
 from freya_teach.agent.turn import Approve, Emit, Turns
 from freya_teach.ambient import Ambient
 from freya_teach.config import Settings
@@ -26,6 +25,7 @@ from freya_teach.llm.messages import UserMessage, user
 from freya_teach.llm.protocol import ModelClient
 from freya_teach.tools.registry import ToolRegistry
 from freya_teach.tools.runner import ToolRunner
+from freya_teach.trace import RunResult, StopReason, Trace, TurnTrace
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,13 +15,13 @@ from dataclasses import dataclass, field, replace
 from freya_teach import events
 from freya_teach.agent.history import History
 from freya_teach.agent.loop_guard import LoopGuard
-from freya_teach.agent.trace import CallTrace, TurnTrace
 from freya_teach.config import Settings
 from freya_teach.llm import protocol, transcript
 from freya_teach.llm.messages import AssistantMessage, Message, ToolCall, ToolMessage, system
 from freya_teach.tools.registry import ToolRegistry
 from freya_teach.tools.runner import ToolRunner
 from freya_teach.tools.tool import Tool
+from freya_teach.trace import CallTrace, ToolState, TurnTrace
 
 logger = logging.getLogger(__name__)
 
@@ -143,7 +143,7 @@ class Turns:
             return self._refuse(call, refusal)
         self.emit(events.ToolStatus(call, "running"))
         result = await self.runner.run(call, tools, self.history.id)
-        state: events.ToolState = "failed" if result.is_error else "completed"
+        state: ToolState = "failed" if result.is_error else "completed"
         self.emit(events.ToolStatus(call, state, result.text, result.seconds))
         return CallTrace(call, result.text, state, result.seconds)
 

@@ -10,9 +10,9 @@ import typer
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from freya_teach.agent.trace import RunResult, TurnTrace
     from freya_teach.lab.lesson import Lesson
     from freya_teach.llm.messages import Json
+    from freya_teach.trace import RunResult, TurnTrace
 
 Wire = Literal["openai", "gemini", "both"]
 HISTORY_FIELD = {"openai": "messages", "gemini": "contents"}

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from freya_teach.agent.trace import RunResult
 from freya_teach.lab.lesson import Lesson, frozen_ambient, is_live
 from freya_teach.lab.network import open_network, shut_network
 from freya_teach.lab.sample_tools import calculate, get_current_weather
+from freya_teach.trace import RunResult
 
 QUESTION = "What is the weather in Beijing today, and how much is 15 * 8?"
 SECTION = "2.3"

@@ -41,23 +41,25 @@ def test_a_turn_costs_little_more_than_in_a_bare_loop(
     run_sessions: RunSessions, report: Report, wire: str, turns: int, calls: int, *, stream: bool
 ) -> None:
     order = {"wire": wire, "stream": stream, "turns": turns, "calls": calls}
-    one_session = [run_sessions("bare", sessions=1, **order)["cpu"] for _ in range(3)][-1]
-    sessions = ceil(SAMPLE_SECONDS / one_session)
-    turn_costs: dict[str, list[list[float]]] = {"bare": [], "freya": []}
+    costs_by_turn: dict[str, list[list[float]]] = {"bare": [], "freya": []}
 
-    def sample(client: str) -> float:
-        result = run_sessions(client, sessions=sessions, **order)
-        turn_costs[client].append(result["per_turn"])
+    def session(client: str) -> float:
+        result = run_sessions(client, sessions=1, **order)
+        costs_by_turn[client].append(result["per_turn"])
         return result["cpu"]
 
-    pairs = measure(lambda: sample("bare"), lambda: sample("freya"), PAIRS)
+    one_session = min(session("bare") for _ in range(3))
+    sessions = ceil(SAMPLE_SECONDS / one_session)
+    pairs = measure(
+        lambda: session("bare"), lambda: session("freya"), pairs=PAIRS, repeats=sessions
+    )
     aim = None if stream else AIMS[turns, calls]
     what = f"{wire} {'streamed' if stream else 'whole'}"
-    row = pairs.line(f"{what}, {turns} turns × {calls}", aim, units=turns * sessions)
+    row = pairs.row(f"{what}, {turns} turns × {calls}", aim, units=turns * sessions)
     report.setdefault(f"CPU per turn\n{HEADING}", []).append(row)
     if turns == 100:
         rows = report.setdefault(GROWTH_HEADING, [])
-        rows += [growth_line(f"{what}, {client}", turn_costs[client], calls) for client in turn_costs]
+        rows += [growth_row(f"{what}, {client}", c, calls) for client, c in costs_by_turn.items()]
     assert aim is None or pairs.ratio <= aim
 
 
@@ -68,7 +70,7 @@ GROWTH_HEADING = (
 )
 
 
-def growth_line(what: str, samples: list[list[float]], calls: int) -> str:
+def growth_row(what: str, samples: list[list[float]], calls: int) -> str:
     """One row of the growth table: each turn's median over the samples, then means and a slope."""
     costs = [1000 * median(turn) for turn in zip(*samples, strict=True)]
     quarter = len(costs) // 4

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from freya_teach import RunResult, Trace
-from freya_teach.agent.trace import CallTrace, TurnTrace
 from freya_teach.lab.demo import ask, checks, demo_lab, scenario_name
 from freya_teach.llm.messages import ToolCall
 from freya_teach.llm.protocol import Usage
+from freya_teach.trace import CallTrace, TurnTrace
 from tests.wire_answers import EVERY_WIRE, way_of_asking
 
 

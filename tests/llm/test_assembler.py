@@ -384,7 +384,7 @@ def test_the_last_usage_and_the_last_reason_count() -> None:
 def seconds(pieces: int, *, index: int | None) -> float:
     """The processor time for one call whose arguments come in so many pieces, at best."""
     times = []
-    for _ in range(5):
+    for _ in range(3):
         started = time.process_time()
         assembler = Assembler(KNOWN)
         assembler.add(CallDelta(0, "a", "get_weather", '{"text":"'))

@@ -15,6 +15,7 @@ from freya_teach.errors import UnsupportedContent
 from freya_teach.llm.gemini_schema import to_gemini
 from tests import recordings
 from tests.recordings import Recording
+from tests.strategies import ANY_TEXT
 
 
 class Place(BaseModel):
@@ -138,7 +139,7 @@ TRIPS = st.fixed_dictionaries(
     optional={
         "stops": st.lists(st.none() | PLACES, max_size=4),
         "budget": st.none() | st.floats(-1, 9),
-        "names": st.dictionaries(st.text(max_size=2), PLACES, max_size=2),
+        "names": st.dictionaries(ANY_TEXT, PLACES, max_size=2),
     },
 )
 NUMBERS = st.dictionaries(

@@ -5,10 +5,10 @@ import json
 import pytest
 
 from freya_teach import Trace
-from freya_teach.agent.trace import CallTrace
 from freya_teach.events import ToolState
 from freya_teach.llm.messages import ToolCall
 from freya_teach.llm.protocol import Usage
+from freya_teach.trace import CallTrace
 from tests.wire_answers import Answer, Model
 
 

@@ -12,11 +12,11 @@ from functools import reduce
 from operator import add
 from typing import Literal
 
-from freya_teach.events import ToolState
 from freya_teach.llm.messages import Json, ToolCall
 from freya_teach.llm.protocol import Exchange, Reply, Usage
 from freya_teach.llm.request_log import redacted_headers
 
+ToolState = Literal["running", "completed", "failed", "refused"]
 StopReason = Literal[
     "answer", "empty", "length", "content_filter", "error", "max_turns", "budget", "loop"
 ]
