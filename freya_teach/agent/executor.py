@@ -82,7 +82,8 @@ class Agent:
     ) -> AsyncIterator[Event]:
         """The same run as `run`, event by event; the last one, `RunDone`, holds the result.
 
-        Leaving the loop early cancels the run.
+        Leaving the loop early cancels the run: at once inside `contextlib.aclosing`, else as soon
+        as nothing refers to the stream any more.
         """
         queue: asyncio.Queue[Event | None] = asyncio.Queue()
 

@@ -21,6 +21,7 @@ from freya_teach.llm.messages import (
     NO_DATA,
     AssistantMessage,
     AssistantPart,
+    OpaquePart,
     ProviderData,
     ReasoningPart,
     TextPart,
@@ -31,6 +32,7 @@ from freya_teach.llm.protocol import (
     Delta,
     FinishDelta,
     FinishReason,
+    OpaqueDelta,
     ReasoningDelta,
     Reply,
     TextDelta,
@@ -96,7 +98,7 @@ class Assembler:
 
     def __init__(self, known_names: frozenset[str] = frozenset()) -> None:
         self._known_names = known_names
-        self._parts: list[_OpenText | _OpenCall] = []
+        self._parts: list[_OpenText | _OpenCall | OpaquePart] = []
         self._finish: FinishDelta | None = None
         self._usage = Usage()
 
@@ -109,6 +111,8 @@ class Assembler:
                 self._add_text(ReasoningPart, delta.text, delta.provider_data)
             case CallDelta():
                 self._call_for(delta).add(delta, self._known_names)
+            case OpaqueDelta():
+                self._parts.append(delta.part)
             case FinishDelta():
                 self._finish = delta
             case UsageDelta():
@@ -127,7 +131,7 @@ class Assembler:
             raise ResponseCut("the stream ended without saying why: the answer is cut off")
         if self._finish is None and not self._parts:
             raise BadResponse("what came holds no text, no tool call and no reason for its end")
-        message = AssistantMessage(tuple(part.close() for part in self._parts))
+        message = AssistantMessage(tuple(map(_closed, self._parts)))
         finish = self._finish or FinishDelta("unknown", "")
         reason = _final_reason(finish.reason, has_calls=bool(message.tool_calls))
         return Reply(message, reason, finish.raw, self._usage)
@@ -159,6 +163,10 @@ class Assembler:
             found = _OpenCall(delta.index, delta.id)
             self._parts.append(found)
         return found
+
+
+def _closed(part: _OpenText | _OpenCall | OpaquePart) -> AssistantPart:
+    return part if isinstance(part, OpaquePart) else part.close()
 
 
 def _matching_call(calls: list[_OpenCall], delta: CallDelta) -> _OpenCall | None:

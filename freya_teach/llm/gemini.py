@@ -1,63 +1,31 @@
-"""The Gemini generateContent wire, there and back. (chapter 5.2)
+"""The Gemini adapter: generateContent over REST. (chapter 5.2)
 
-What differs from OpenAI's, in the order in which it hurts: results of one turn go together in
-one `user` content; a result is matched by name as well as by id; the system prompt stands
+What differs from OpenAI's wire, in the order in which it hurts: results of one turn go together
+in one `user` content; a result is matched by name as well as by id; the system prompt stands
 outside; arguments are an object, not a string; a thought signature belongs to the part it came
 on and must go back on exactly that part.
 
-Source: googleapis `google/ai/generativelanguage/v1beta/content.proto`, and the refusals named
-beside each step.
+How a single message looks stands in `gemini_messages.py`, how an answer is read in
+`gemini_reply.py`. Source: googleapis `google/ai/generativelanguage/v1beta/content.proto`, and the
+refusals named beside each step.
 """
 
 from __future__ import annotations
 
 import base64
-import json
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import assert_never
 
-from freya_teach.errors import UnsupportedContent
 from freya_teach.llm import transcript
+from freya_teach.llm.gemini_messages import NAME, message_to_wire, native_ids_of
+from freya_teach.llm.gemini_reply import parse_chunk
 from freya_teach.llm.gemini_schema import to_gemini
-from freya_teach.llm.messages import (
-    NO_DATA,
-    AssistantMessage,
-    AssistantPart,
-    ImagePart,
-    Json,
-    Message,
-    ProviderData,
-    ReasoningPart,
-    SystemMessage,
-    TextPart,
-    ToolCall,
-    ToolMessage,
-    UserMessage,
-    UserPart,
-)
+from freya_teach.llm.messages import Json, Message
 from freya_teach.llm.models import facts_for
-from freya_teach.llm.protocol import (
-    Adapter,
-    CallDelta,
-    Delta,
-    FinishDelta,
-    FinishReason,
-    ModelRequest,
-    ReasoningDelta,
-    Route,
-    TextDelta,
-    ToolSpec,
-    Usage,
-    UsageDelta,
-    WireRequest,
-)
-from freya_teach.llm.refusal import raise_for_error
-from freya_teach.llm.wirejson import as_dict, as_int, as_list, as_text, encode, legal_name
+from freya_teach.llm.protocol import Adapter, ModelRequest, Route, ToolSpec, WireRequest
+from freya_teach.llm.wirejson import encode
 
-NAME = "gemini"
 Body = dict[str, Json]
 
 UNSIGNED = base64.b64encode(b"skip_thought_signature_validator").decode("ascii")
@@ -65,9 +33,6 @@ UNSIGNED = base64.b64encode(b"skip_thought_signature_validator").decode("ascii")
 
 CONTINUED = "(continued)"
 """The text of a user turn that is there only because the protocol wants one."""
-
-
-# ---- there: messages to a request body -----------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +65,7 @@ def hoist_system(body: Body, request: ModelRequest, route: Route) -> None:
 def to_contents(body: Body, request: ModelRequest, route: Route) -> None:
     """Each message becomes a content of role `user` or `model`; there are no other roles."""
     names = transcript.call_names(request.messages)
-    native_ids = _native_ids(request.messages)
+    native_ids = native_ids_of(request.messages)
     spoken = request.messages[_leading_system(request.messages) :]
     contents = [message_to_wire(message, names, native_ids) for message in spoken]
     body["contents"] = [content for content in contents if content["parts"]]
@@ -232,93 +197,8 @@ def build_request(
     return WireRequest(url, headers, encode(body))
 
 
-def message_to_wire(
-    message: Message, names: Mapping[str, str], native_ids: Mapping[str, str]
-) -> Body:
-    """One neutral message as a content. `names` and `native_ids` go by our call id."""
-    match message:
-        case SystemMessage():  # a late one: there is no place for it but the user's
-            return {"role": "user", "parts": [{"text": message.text}] if message.text else []}
-        case UserMessage():
-            return {"role": "user", "parts": [p for p in map(_user_part, message.parts) if p]}
-        case AssistantMessage():
-            parts = [_assistant_part(part, native_ids) for part in message.parts]
-            return {"role": "model", "parts": [part for part in parts if part]}
-        case ToolMessage():
-            return {"role": "user", "parts": [_result_part(message, names, native_ids)]}
-        case _:
-            assert_never(message)
-
-
 def _leading_system(messages: Sequence[Message]) -> int:
     return next((i for i, m in enumerate(messages) if m.role != "system"), len(messages))
-
-
-def _native_ids(messages: Sequence[Message]) -> dict[str, str]:
-    """Our call id → the id that Gemini itself gave, where it differs and is nobody else's."""
-    natives = {
-        call.id: call.provider_data.for_issuer(NAME).get("id")
-        for message in messages
-        if isinstance(message, AssistantMessage)
-        for call in message.tool_calls
-    }
-    times = Counter(natives.values())
-    return {
-        ours: native
-        for ours, native in natives.items()
-        if native and native not in natives and times[native] == 1
-    }
-
-
-def _user_part(part: UserPart) -> Body | None:
-    match part:
-        case TextPart():
-            return {"text": part.text} if part.text else None
-        case ImagePart():
-            if part.url:
-                raise UnsupportedContent(
-                    f"Gemini takes an image's bytes, not its address: {part.url[:80]}"
-                )
-            data = base64.b64encode(part.data).decode("ascii")
-            return {"inlineData": {"mimeType": part.media_type, "data": data}}
-        case _:
-            assert_never(part)
-
-
-def _assistant_part(part: AssistantPart, native_ids: Mapping[str, str]) -> Body | None:
-    own = part.provider_data.for_issuer(NAME)
-    signature = {"thoughtSignature": own["signature"]} if "signature" in own else {}
-    match part:
-        case TextPart():
-            return {"text": part.text, **signature} if part.text or signature else None
-        case ReasoningPart():  # a thought is not wanted back, unless it is signed
-            return {"text": part.text, "thought": True, **signature} if signature else None
-        case ToolCall():
-            id_ = native_ids.get(part.id, part.id)
-            call = {"id": id_, "name": legal_name(part.name), "args": _arguments(part.arguments)}
-            return {"functionCall": call, **signature}
-        case _:
-            assert_never(part)
-
-
-def _arguments(raw: str) -> Body:
-    """OpenAI keeps what the model wrote, JSON or not; Gemini has room for objects only."""
-    try:
-        value = json.loads(raw.strip() or "{}")
-        json.dumps(value, allow_nan=False)  # Python reads NaN and 1e999, no server does
-    except (ValueError, RecursionError):
-        return {"_raw": raw}
-    return value if isinstance(value, dict) else {"_raw": raw}
-
-
-def _result_part(
-    message: ToolMessage, names: Mapping[str, str], native_ids: Mapping[str, str]
-) -> Body:
-    """`response` is an object with a text in it: an object with `$ref` would be a pointer."""
-    id_ = native_ids.get(message.call_id, message.call_id)
-    response = {"error" if message.is_error else "output": message.text}
-    name = legal_name(names.get(message.call_id, ""))
-    return {"functionResponse": {"id": id_, "name": name, "response": response}}
 
 
 def _is_results(content: Body) -> bool:
@@ -335,81 +215,6 @@ def _declaration(tool: ToolSpec) -> Body:
     if schema.get("properties"):
         declaration["parametersJsonSchema"] = schema
     return declaration
-
-
-# ---- back: chunks to deltas ----------------------------------------------------------------
-
-FILTERED = (
-    "SAFETY RECITATION BLOCKLIST PROHIBITED_CONTENT SPII LANGUAGE ESCALATION MODEL_ARMOR JAILBREAK "
-    "IMAGE_SAFETY IMAGE_PROHIBITED_CONTENT IMAGE_RECITATION IMAGE_OTHER"
-)
-FAILED = (
-    "MALFORMED_FUNCTION_CALL MALFORMED_RESPONSE UNEXPECTED_TOOL_CALL TOO_MANY_TOOL_CALLS "
-    "MISSING_THOUGHT_SIGNATURE"
-)
-FINISH_REASONS: dict[str, FinishReason] = {
-    "STOP": "stop",
-    "1": "stop",  # the number of STOP, where a gateway sends enums as numbers
-    "MAX_TOKENS": "length",
-    "2": "length",
-    "CONTINUATION": "length",
-    **dict.fromkeys(FILTERED.split(), "content_filter"),
-    **dict.fromkeys(FAILED.split(), "error"),
-}
-"""An open list: what is not in it is "unknown", and the provider's own word is kept beside it."""
-
-
-def parse_chunk(chunk: Json) -> Iterator[Delta]:
-    """What one chunk says. Raises `ProviderError` for an error inside a 200."""
-    raise_for_error(NAME, 200, chunk)
-    candidates = as_list(chunk.get("candidates"))
-    if candidates:
-        yield from _candidate(as_dict(candidates[0]))
-    if blocked := as_text(as_dict(chunk.get("promptFeedback")).get("blockReason")):
-        yield FinishDelta("content_filter", blocked)
-    if usage := as_dict(chunk.get("usageMetadata")):
-        yield UsageDelta(_usage(usage))
-
-
-def _candidate(candidate: Body) -> Iterator[Delta]:
-    for part in as_list(as_dict(candidate.get("content")).get("parts")):
-        yield from _part(as_dict(part))
-    reason = candidate.get("finishReason")
-    if reason and isinstance(reason, str | int):
-        raw = str(reason)
-        yield FinishDelta(FINISH_REASONS.get(raw, "unknown"), raw)
-
-
-def _part(part: Body) -> Iterator[Delta]:
-    signature = as_text(part.get("thoughtSignature")) or as_text(part.get("thought_signature"))
-    data = ProviderData(NAME, {"signature": signature}) if signature else NO_DATA
-    if call := as_dict(part.get("functionCall")):
-        arguments = encode(as_dict(call.get("args"))).decode()
-        yield CallDelta(
-            id=as_text(call.get("id")),
-            name=as_text(call.get("name")),
-            arguments=arguments,
-            whole=True,
-            provider_data=data,
-        )
-    elif isinstance(part.get("text"), str):
-        kind = ReasoningDelta if part.get("thought") is True else TextDelta
-        yield kind(part["text"], data)
-
-
-def _usage(usage: Body) -> Usage:
-    thoughts = as_int(usage.get("thoughtsTokenCount"))
-    input_tokens = as_int(usage.get("promptTokenCount")) + as_int(
-        usage.get("toolUsePromptTokenCount")
-    )
-    output_tokens = as_int(usage.get("candidatesTokenCount")) + thoughts
-    return Usage(
-        input_tokens,
-        output_tokens,
-        as_int(usage.get("totalTokenCount")) or input_tokens + output_tokens,
-        thoughts,
-        as_int(usage.get("cachedContentTokenCount")),
-    )
 
 
 ADAPTER = Adapter(NAME, build_request, parse_chunk)

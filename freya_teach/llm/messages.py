@@ -13,6 +13,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from freya_teach.errors import UnsupportedContent
+
 Json = Any
 """A parsed JSON value: the only loose type of the kernel, and only at its edge."""
 
@@ -76,9 +78,18 @@ class OpaquePart:
     provider_data: ProviderData
     """Its `data` is the whole part."""
 
+    def as_sent(self, issuer: str) -> dict[str, Json]:
+        """The part as it came. Raises `UnsupportedContent` when somebody else made it."""
+        if self.provider_data.issuer != issuer:
+            raise UnsupportedContent(
+                f"{issuer} has no place for a part of type {self.kind!r}, "
+                f"which came from {self.provider_data.issuer}"
+            )
+        return dict(self.provider_data.data)
 
-UserPart = TextPart | ImagePart
-AssistantPart = TextPart | ReasoningPart | ToolCall
+
+UserPart = TextPart | ImagePart | OpaquePart
+AssistantPart = TextPart | ReasoningPart | ToolCall | OpaquePart
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,14 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
-from freya_teach.llm.messages import NO_DATA, AssistantMessage, Json, Message, ProviderData
+from freya_teach.llm.messages import (
+    NO_DATA,
+    AssistantMessage,
+    Json,
+    Message,
+    OpaquePart,
+    ProviderData,
+)
 
 FinishReason = Literal["stop", "tool_calls", "length", "content_filter", "error", "unknown"]
 
@@ -109,6 +116,13 @@ class CallDelta:
 
 
 @dataclass(frozen=True, slots=True)
+class OpaqueDelta:
+    """A whole part of a kind that only the provider understands."""
+
+    part: OpaquePart
+
+
+@dataclass(frozen=True, slots=True)
 class FinishDelta:
     """The provider says why the answer ends: our word for it, and its own."""
 
@@ -123,7 +137,7 @@ class UsageDelta:
     usage: Usage
 
 
-Delta = TextDelta | ReasoningDelta | CallDelta | FinishDelta | UsageDelta
+Delta = TextDelta | ReasoningDelta | CallDelta | OpaqueDelta | FinishDelta | UsageDelta
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,15 +1,20 @@
 """What an author may have rewritten, and what nobody may."""
 
 import json
+import shutil
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
 
+from freya_teach import paths
 from freya_teach.errors import ConfigError
+from freya_teach.lab.demo import ask, demo_lab, scenario_name
 from freya_teach.lab.recording import load_recording
 from freya_teach.lab.replay import UPDATE, ReplayMismatch, Scenario
 from tests.lab.exchanges import URL, exchange, written
+from tests.wire_answers import EVERY_WIRE, way_of_asking
 
 RECORDED = {"kind": "recorded", "server": "s", "model": "m", "date": "d", "command": "c"}
 
@@ -111,3 +116,23 @@ async def test_a_streamed_answer_is_played_in_this_mode_too(tmp_path: Path) -> N
     async with opened(paths).client() as http, http.stream("POST", URL, json={}) as response:
         assert isinstance(response, httpx.Response)
         assert await response.aread() == b"data: x\n\n"
+
+
+@pytest.mark.usefixtures("authoring")
+@pytest.mark.parametrize("spoken", EVERY_WIRE, ids=way_of_asking)
+async def test_the_courses_own_exchanges_are_rewritten_to_exactly_what_they_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, spoken: dict[str, Any]
+) -> None:
+    monkeypatch.delenv("FREYA_LIVE", raising=False)
+    provider, stream = spoken["provider"], spoken["stream"]
+    real = paths.course_folder("fixtures") / "2.3" / scenario_name(provider, stream=stream)
+    copies = tmp_path / "fixtures" / "2.3" / real.name
+    shutil.copytree(real, copies)
+    shutil.copytree(paths.course_folder("prompts"), tmp_path / "prompts")
+    for copy in copies.glob("*.json"):
+        data = json.loads(copy.read_text(encoding="utf-8"))
+        copy.write_text(json.dumps({**data, "request": exchange({}, {})["request"]}), "utf-8")
+    monkeypatch.setattr(paths, "PACKAGE", tmp_path / "freya_teach")
+    await ask(demo_lab(), provider, stream=stream)
+    for file in sorted(real.glob("*.json")):
+        assert (copies / file.name).read_text(encoding="utf-8") == file.read_text(encoding="utf-8")

@@ -26,6 +26,7 @@ from freya_teach.llm.messages import (
     AssistantMessage,
     ImagePart,
     Message,
+    OpaquePart,
     ProviderData,
     ReasoningPart,
     TextPart,
@@ -40,6 +41,7 @@ from freya_teach.llm.protocol import (
     CallDelta,
     FinishDelta,
     ModelRequest,
+    OpaqueDelta,
     ReasoningDelta,
     Reply,
     Route,
@@ -474,6 +476,10 @@ def test_with_all_steps_none_of_these_faults_is_left() -> None:
 # ---- back ----------------------------------------------------------------------------------
 
 
+def opaque(kind: str, part: dict[str, Any]) -> OpaqueDelta:
+    return OpaqueDelta(OpaquePart(kind, ProviderData("gemini", part)))
+
+
 def deltas_of(*parts: Any, **candidate: Any) -> list[Any]:
     return list(parse_chunk({"candidates": [{"content": {"parts": list(parts)}, **candidate}]}))
 
@@ -503,7 +509,10 @@ def deltas_of(*parts: Any, **candidate: Any) -> list[Any]:
         ),
         ({"functionCall": {}}, []),
         ({"functionCall": "f"}, []),
-        ({"executableCode": {"code": "1"}, "thoughtSignature": "s"}, []),
+        (
+            {"executableCode": {"code": "1"}, "thoughtSignature": "s"},
+            [opaque("executableCode", {"executableCode": {"code": "1"}, "thoughtSignature": "s"})],
+        ),
         ({"text": 7}, []),
         ({}, []),
         (None, []),
@@ -646,6 +655,10 @@ def survives(chunk: dict[str, Any]) -> None:
     request = ModelRequest((user("?"), message, *results))
     raw = build_request(request, ROUTE).body
     assert gemini_faults(json.loads(raw, parse_constant=pytest.fail)) == []
+    if any(isinstance(part, OpaquePart) for part in message.parts):
+        with pytest.raises(UnsupportedContent, match="which came from gemini"):
+            openai.build_request(request, ROUTE)
+        return
     body = json.loads(openai.build_request(request, ROUTE).body, parse_constant=pytest.fail)
     assert openai_faults(body) == []
 
@@ -858,3 +871,8 @@ def essence(contents: list[Any]) -> list[Any]:
         for part in content["parts"]
         if part.get("text") != "" or "thoughtSignature" in part
     ]
+
+
+def test_a_part_of_a_type_that_nobody_knows_is_refused_by_its_name() -> None:
+    with pytest.raises(UnsupportedContent, match="a part with the fields holograph"):
+        deltas_of({"holograph": {"x": 1}})

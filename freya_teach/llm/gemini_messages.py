@@ -1,20 +1,21 @@
-"""A generateContent request, read back into neutral messages. (chapter 5.2)
+"""A neutral message in Gemini's form, and back. (chapter 5.2)
 
-The way back from what `gemini.build_request` writes, and from what others write: snake_case keys,
+The way back reads what `gemini.build_request` writes and what others write: snake_case keys,
 calls and results without ids (they are matched by name, in order, and get ids of ours), results
-and words in one content, `parts` that is one object.
-
-Parts of other types are kept as opaque ones: `fileData`, `executableCode`, `codeExecutionResult`,
-`toolCall`, `toolResponse`, and `inlineData` that is no image.
+and words in one content, `parts` that is one object. Parts of other types are kept as opaque
+ones; `OPAQUE_KINDS` lists them.
 """
 
 from __future__ import annotations
 
 import base64
 import binascii
+import json
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import assert_never
 
 from freya_teach.errors import TranscriptError, UnsupportedContent
 from freya_teach.llm import transcript
@@ -36,9 +37,11 @@ from freya_teach.llm.messages import (
     UserPart,
 )
 from freya_teach.llm.protocol import ModelRequest, ToolSpec
-from freya_teach.llm.wirejson import as_dict, as_int, as_list, as_text, encode
+from freya_teach.llm.wirejson import as_dict, as_int, as_list, as_text, encode, legal_name
 
 NAME = "gemini"
+Body = dict[str, Json]
+
 OPAQUE_KINDS = (
     "fileData",
     "inlineData",
@@ -47,7 +50,102 @@ OPAQUE_KINDS = (
     "toolCall",
     "toolResponse",
 )
-Body = dict[str, Json]
+"""The parts that are carried without being understood; `inlineData` when it is no image."""
+
+
+# ---- there ---------------------------------------------------------------------------------
+
+
+def message_to_wire(
+    message: Message, names: Mapping[str, str], native_ids: Mapping[str, str]
+) -> Body:
+    """One neutral message as a content. `names` and `native_ids` go by our call id."""
+    match message:
+        case SystemMessage():  # a late one: there is no place for it but the user's
+            return {"role": "user", "parts": [{"text": message.text}] if message.text else []}
+        case UserMessage():
+            return {"role": "user", "parts": [p for p in map(_user_part, message.parts) if p]}
+        case AssistantMessage():
+            parts = [_assistant_part(part, native_ids) for part in message.parts]
+            return {"role": "model", "parts": [part for part in parts if part]}
+        case ToolMessage():
+            return {"role": "user", "parts": [_result_part(message, names, native_ids)]}
+        case _:
+            assert_never(message)
+
+
+def native_ids_of(messages: Sequence[Message]) -> dict[str, str]:
+    """Our call id → the id that Gemini itself gave, where it differs and is nobody else's."""
+    natives = {
+        call.id: call.provider_data.for_issuer(NAME).get("id")
+        for message in messages
+        if isinstance(message, AssistantMessage)
+        for call in message.tool_calls
+    }
+    times = Counter(natives.values())
+    return {
+        ours: native
+        for ours, native in natives.items()
+        if native and native not in natives and times[native] == 1
+    }
+
+
+def _user_part(part: UserPart) -> Body | None:
+    match part:
+        case TextPart():
+            return {"text": part.text} if part.text else None
+        case ImagePart():
+            if part.url:
+                raise UnsupportedContent(
+                    f"Gemini takes an image's bytes, not its address: {part.url[:80]}"
+                )
+            data = base64.b64encode(part.data).decode("ascii")
+            return {"inlineData": {"mimeType": part.media_type, "data": data}}
+        case OpaquePart():
+            return part.as_sent(NAME)
+        case _:
+            assert_never(part)
+
+
+def _assistant_part(part: AssistantPart, native_ids: Mapping[str, str]) -> Body | None:
+    own = part.provider_data.for_issuer(NAME)
+    signature = {"thoughtSignature": own["signature"]} if "signature" in own else {}
+    match part:
+        case TextPart():
+            return {"text": part.text, **signature} if part.text or signature else None
+        case ReasoningPart():  # a thought is not wanted back, unless it is signed
+            return {"text": part.text, "thought": True, **signature} if signature else None
+        case ToolCall():
+            id_ = native_ids.get(part.id, part.id)
+            call = {"id": id_, "name": legal_name(part.name), "args": _arguments(part.arguments)}
+            return {"functionCall": call, **signature}
+        case OpaquePart():
+            return part.as_sent(NAME)
+        case _:
+            assert_never(part)
+
+
+def _arguments(raw: str) -> Body:
+    """OpenAI keeps what the model wrote, JSON or not; Gemini has room for objects only."""
+    try:
+        value = json.loads(raw.strip() or "{}")
+        json.dumps(value, allow_nan=False)  # Python reads NaN and 1e999, no server does
+    except (ValueError, RecursionError):
+        return {"_raw": raw}
+    return value if isinstance(value, dict) else {"_raw": raw}
+
+
+def _result_part(
+    message: ToolMessage, names: Mapping[str, str], native_ids: Mapping[str, str]
+) -> Body:
+    """`response` is an object with a text in it: an object with `$ref` would be a pointer."""
+    id_ = native_ids.get(message.call_id, message.call_id)
+    response = {"error" if message.is_error else "output": message.text}
+    name = legal_name(names.get(message.call_id, ""))
+    return {"functionResponse": {"id": id_, "name": name, "response": response}}
+
+
+# ---- back ----------------------------------------------------------------------------------
 
 
 def read_request(body: Json) -> ModelRequest:
@@ -77,8 +175,7 @@ class _Reader:
 
     def read(self, content: Body) -> None:
         role = content.get("role", "user")
-        parts = content.get("parts")
-        parts = [_camel(as_dict(part)) for part in ([parts] if isinstance(parts, dict) else parts)]
+        parts = [_camel(as_dict(part)) for part in _as_parts(content.get("parts"))]
         if role == "model":
             self._read_model(parts)
         elif role in ("user", "function"):
@@ -87,7 +184,7 @@ class _Reader:
             raise UnsupportedContent(f"a content has the role {role!r}")
 
     def _read_model(self, parts: list[Body]) -> None:
-        message = AssistantMessage(tuple(_model_part(part) for part in parts))
+        message = AssistantMessage(tuple(_read_model_part(part) for part in parts))
         message = transcript.assign_ids(message, self.used_ids, NAME)
         self.waiting += message.tool_calls
         self.messages.append(message)
@@ -95,7 +192,7 @@ class _Reader:
     def _read_user(self, parts: list[Body]) -> None:
         """Results come first and words after them, whatever the order inside the content."""
         results = [part["functionResponse"] for part in parts if "functionResponse" in part]
-        said = tuple(_user_part(part) for part in parts if "functionResponse" not in part)
+        said = tuple(_read_user_part(part) for part in parts if "functionResponse" not in part)
         self.messages += [self._result(as_dict(result)) for result in results]
         if said:
             self.messages.append(UserMessage(said))
@@ -121,7 +218,7 @@ class _Reader:
         raise TranscriptError(f"a result for {name!r} ({native_id!r}), which was not called")
 
 
-def _model_part(part: Body) -> AssistantPart | OpaquePart:
+def _read_model_part(part: Body) -> AssistantPart | OpaquePart:
     signature = as_text(part.get("thoughtSignature"))
     data = ProviderData(NAME, {"signature": signature}) if signature else NO_DATA
     if "functionCall" in part:
@@ -131,10 +228,10 @@ def _model_part(part: Body) -> AssistantPart | OpaquePart:
     if isinstance(part.get("text"), str):
         kind = ReasoningPart if part.get("thought") is True else TextPart
         return kind(part["text"], data)
-    return _opaque(part)
+    return opaque_from_wire(part)
 
 
-def _user_part(part: Body) -> UserPart | OpaquePart:
+def _read_user_part(part: Body) -> UserPart | OpaquePart:
     if isinstance(part.get("text"), str):
         return TextPart(part["text"])
     inline = _camel(as_dict(part.get("inlineData")))
@@ -144,13 +241,15 @@ def _user_part(part: Body) -> UserPart | OpaquePart:
         except binascii.Error:
             raise UnsupportedContent("an image whose inlineData is not base64") from None
         return ImagePart(inline["mimeType"], data)
-    return _opaque(part)
+    return opaque_from_wire(part)
 
 
-def _opaque(part: Body) -> OpaquePart:
+def opaque_from_wire(part: Body) -> OpaquePart:
+    """A part that is carried without being understood. Raises `UnsupportedContent` for others."""
     for kind in OPAQUE_KINDS:
-        if kind in part:
-            return OpaquePart(kind, ProviderData(NAME, part))
+        if isinstance(part.get(kind), dict):
+            kept = {key: part[key] for key in (kind, "thought", "thoughtSignature") if key in part}
+            return OpaquePart(kind, ProviderData(NAME, kept))
     raise UnsupportedContent(f"a part with the fields {', '.join(sorted(part)) or '(none)'}")
 
 
@@ -158,15 +257,13 @@ def _system_texts(body: Body) -> Iterator[str]:
     instruction = body.get("systemInstruction")
     if isinstance(instruction, str):
         yield instruction
-    parts = as_dict(instruction).get("parts")
-    for part in [parts] if isinstance(parts, dict) else as_list(parts):
+    for part in _as_parts(as_dict(instruction).get("parts")):
         if text := as_text(as_dict(part).get("text")):
             yield text
 
 
 def _tools(body: Body) -> Iterator[ToolSpec]:
-    tools = body.get("tools")
-    for tool in [tools] if isinstance(tools, dict) else as_list(tools):
+    for tool in _as_parts(body.get("tools")):
         for entry in as_list(_camel(as_dict(tool)).get("functionDeclarations")):
             declared = _camel(as_dict(entry))
             schema = declared.get("parametersJsonSchema") or declared.get("parameters")
@@ -175,6 +272,11 @@ def _tools(body: Body) -> Iterator[ToolSpec]:
                 as_text(declared.get("description")),
                 as_dict(schema),
             )
+
+
+def _as_parts(value: Json) -> list[Json]:
+    """A repeated field of proto3 JSON, which some clients write as its one element."""
+    return [value] if isinstance(value, dict) else as_list(value)
 
 
 def _camel(body: Body) -> Body:
