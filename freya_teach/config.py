@@ -59,6 +59,8 @@ class Settings(BaseModel):
     """How many tools of one turn run at the same time."""
     tool_seconds: float = Field(30.0, gt=0)
     """Seconds until a tool that has not returned is given up."""
+    trace_packets: int = Field(100, ge=1)
+    """Turns, the latest ones, whose packets stay in the trace; each packet holds all before it."""
     max_observation_chars: int = Field(20_000, ge=200)
     """Characters of one tool result that the model gets to see."""
     loop_warn: int = Field(2, ge=2)

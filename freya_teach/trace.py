@@ -7,7 +7,7 @@ look away. The requests in it hold the key in their headers; `turn.packet` shows
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
 from typing import Literal
@@ -50,15 +50,20 @@ class TurnTrace:
         """What was understood of the model's answer."""
         return self.exchange.reply
 
+    def without_packets(self) -> TurnTrace:
+        """The turn without the bytes of its request and response."""
+        wire = replace(self.exchange.request, body=b"")
+        return replace(self, exchange=replace(self.exchange, request=wire, body=b""))
+
     @property
     def packet(self) -> dict[str, Json]:
-        """The request as it went over the wire, without the key."""
+        """The request as it went over the wire, without the key; `body` is None when not kept."""
         wire = self.exchange.request
         return {
             "method": wire.method,
             "url": wire.url,
             "headers": redacted_headers(wire.headers),
-            "body": json.loads(wire.body),
+            "body": json.loads(wire.body) if wire.body else None,
         }
 
     @property

@@ -44,6 +44,12 @@ class _Run:
     turns: Turns
     taken: list[TurnTrace] = field(default_factory=list)
 
+    def add(self, turn: TurnTrace, kept_packets: int) -> None:
+        """Keep the turn; a long run would not fit in memory if all its packets stayed."""
+        self.taken.append(turn)
+        if (old := len(self.taken) - 1 - kept_packets) >= 0:
+            self.taken[old] = self.taken[old].without_packets()
+
     @property
     def tokens(self) -> int:
         return sum(turn.reply.usage.total_tokens for turn in self.taken)
@@ -131,14 +137,15 @@ class Agent:
     async def _loop(self, run: _Run) -> RunResult:
         while (stop := self._limit_reached(run)) is None:
             turn = await run.turns.take(len(run.taken) + 1)
-            run.taken.append(turn)
+            run.add(turn, self.settings.trace_packets)
             if run.turns.guard.stopped:
                 return run.result("loop", run.turns.guard.stopped)
             if not turn.calls:
                 return run.result(*_why_it_ends(turn))
         if stop.may_close:
             note = f"{self.closing_note}\n({stop.detail})".strip()
-            run.taken.append(await run.turns.close(len(run.taken) + 1, note))
+            closing = await run.turns.close(len(run.taken) + 1, note)
+            run.add(closing, self.settings.trace_packets)
         return run.result(stop.reason, stop.detail)
 
     def _limit_reached(self, run: _Run) -> _Stop | None:

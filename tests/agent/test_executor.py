@@ -686,3 +686,11 @@ async def test_a_stream_that_nobody_reads_asks_nobody() -> None:
     unread = model.kernel().agent().stream("?")
     await unread.aclose()
     assert model.requests == []
+
+
+async def test_of_a_long_run_only_the_latest_packets_stay_in_the_trace() -> None:
+    turns = [Answer(calls=[("double", {"number": n})]) for n in range(5)]
+    agent = Model(*turns, Answer("Done.")).kernel(trace_packets=2).agent([double])
+    trace = (await agent.run("Count.")).trace
+    assert [turn.packet["body"] is not None for turn in trace.turns] == [False] * 4 + [True] * 2
+    assert [turn.reply.finish_reason for turn in trace.turns] == ["tool_calls"] * 5 + ["stop"]
