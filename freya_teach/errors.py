@@ -24,25 +24,38 @@ A tool's own exceptions never appear here: the runner turns them into observatio
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 
 class FreyaError(Exception):
     """The root: catch this to catch everything the kernel raises on purpose."""
+
+    kind: ClassVar[str] = "error"
+    """A short name of the kind of error, for logs and other programs."""
 
 
 class ConfigError(FreyaError):
     """A setting is missing or makes no sense; the message says which and where to set it."""
 
+    kind = "config"
+
 
 class SessionBusy(FreyaError):
     """A second run was started on a history whose first run has not ended."""
+
+    kind = "session_busy"
 
 
 class TranscriptError(FreyaError):
     """The history breaks the rule that every tool call has exactly one result."""
 
+    kind = "transcript"
+
 
 class UnsupportedContent(FreyaError):
     """A message part that this provider's wire has no place for; the message names its type."""
+
+    kind = "unsupported_content"
 
 
 class ToolError(FreyaError):
@@ -53,6 +66,8 @@ class ToolError(FreyaError):
     freya_teach.errors.ToolError: No city 'Bejing'. Use the English name, for example 'Beijing'.
     """
 
+    kind = "tool"
+
 
 class LLMError(FreyaError):
     """Something between us and the model failed.
@@ -60,6 +75,8 @@ class LLMError(FreyaError):
     `provider` is the adapter's name, `status` the HTTP status (None when there was no answer),
     `provider_text` the other end's own words, `retry_after` seconds to wait if it named a number.
     """
+
+    kind = "llm"
 
     def __init__(
         self,
@@ -80,42 +97,64 @@ class LLMError(FreyaError):
 class ConnectionFailed(LLMError):
     """No answer came back: name not found, connection refused or reset, time-out."""
 
+    kind = "connection"
+
 
 class BadResponse(LLMError):
     """An answer came back that is not the provider's protocol, for example an HTML page."""
+
+    kind = "bad_response"
 
 
 class ResponseCut(BadResponse):
     """The answer ended before it was finished. What it had asked for is not carried out."""
 
+    kind = "response_cut"
+
 
 class ProviderError(LLMError):
     """The provider answered with an error of its own; `provider_text` is what it said."""
+
+    kind = "provider"
 
 
 class AuthError(ProviderError):
     """The key is missing, wrong, or not allowed to do this."""
 
+    kind = "auth"
+
 
 class ModelNotFound(ProviderError):
     """The provider does not know this model, or not on this endpoint."""
+
+    kind = "model_not_found"
 
 
 class RateLimited(ProviderError):
     """Too many requests for the moment; waiting `retry_after` seconds helps."""
 
+    kind = "rate_limited"
+
 
 class QuotaExhausted(ProviderError):
     """The account has no quota or money left; waiting does not help."""
+
+    kind = "quota_exhausted"
 
 
 class ContextOverflowError(ProviderError):
     """The request is larger than the model's window. Sending it again cannot help."""
 
+    kind = "context_overflow"
+
 
 class RequestRefused(ProviderError):
     """The provider found a fault in our request: a bug on this side."""
 
+    kind = "bad_request"
+
 
 class ServerFailed(ProviderError):
     """The provider failed or is overloaded; the same request may pass later."""
+
+    kind = "server"

@@ -24,6 +24,7 @@ class Recording:
 
     name: str
     provider: str
+    model: str
     kind: str
     request: dict[str, Any]
     status: int
@@ -36,6 +37,11 @@ class Recording:
         """The body as it came over the wire, but for the white space of a JSON body."""
         text = self.body if isinstance(self.body, str) else json.dumps(self.body)
         return text.encode()
+
+    @property
+    def provider_wire(self) -> str:
+        """The wire that is spoken, whoever the server is."""
+        return "gemini" if self.provider == "gemini" else "openai"
 
     @property
     def adapter(self) -> Adapter:
@@ -59,6 +65,7 @@ def _read(path: Path) -> Recording:
     return Recording(
         f"{path.parent.name}/{path.stem}",
         data["provider"].partition(":")[0],
+        data["model"] or "",
         data["kind"],
         data["request"],
         response["status"],

@@ -5,6 +5,7 @@ The real client and the real adapters read them; only the other end of the wire 
 seen from the request, as a real server does.
 """
 
+import inspect
 import json
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
@@ -154,7 +155,7 @@ class Model:
     """The other end of the wire: gives these answers in order and keeps the requests.
 
     An answer may be an `Answer`, a ready response, an exception to raise, or a function of the
-    request that gives one of them.
+    request, plain or async, that gives one of them.
     """
 
     def __init__(self, *answers: Any) -> None:
@@ -172,6 +173,8 @@ class Model:
         answer = self.answers.pop(0)
         if isinstance(answer, Callable):
             answer = answer(request)
+        if inspect.isawaitable(answer):
+            answer = await answer
         if isinstance(answer, Exception):
             raise answer
         return answer.to(request) if isinstance(answer, Answer) else answer

@@ -212,7 +212,7 @@ def _note(text: str) -> Body:
 def _declaration(tool: ToolSpec) -> Body:
     declaration: Body = {"name": tool.name, "description": tool.description or tool.name}
     schema = to_gemini(tool.parameters)
-    if schema.get("properties"):
+    if schema.get("properties") or "$ref" in schema:
         declaration["parametersJsonSchema"] = schema
     return declaration
 

@@ -184,10 +184,15 @@ class _Reader:
             raise UnsupportedContent(f"a content has the role {role!r}")
 
     def _read_model(self, parts: list[Body]) -> None:
+        """A turn whose calls are still open goes on: some clients write it as two contents."""
         message = AssistantMessage(tuple(_read_model_part(part) for part in parts))
         message = transcript.assign_ids(message, self.used_ids, NAME)
+        last = self.messages[-1] if self.messages else None
+        if self.waiting and isinstance(last, AssistantMessage):
+            self.messages[-1] = AssistantMessage(last.parts + message.parts)
+        else:
+            self.messages.append(message)
         self.waiting += message.tool_calls
-        self.messages.append(message)
 
     def _read_user(self, parts: list[Body]) -> None:
         """Results come first and words after them, whatever the order inside the content."""

@@ -5,16 +5,16 @@ import contextlib
 import gc
 import itertools
 import json
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator
 from typing import Any
 
 import httpx
 import pytest
 
-from freya_teach import Ambient, InMemoryHistory, RunResult, Settings, build_kernel, tool
+from freya_teach import Ambient, InMemoryHistory, RunResult, tool
 from freya_teach.agent.executor import Agent
 from freya_teach.errors import ConfigError, ResponseCut, ServerFailed, SessionBusy
-from freya_teach.events import Event, RunDone, TextDelta, ToolStatus
+from freya_teach.events import Event, ReasoningDelta, RunDone, TextDelta, ToolStatus
 from freya_teach.llm import transcript
 from freya_teach.llm.messages import ToolCall, ToolMessage, assistant, user
 from freya_teach.llm.protocol import Usage
@@ -143,6 +143,45 @@ async def test_the_events_tell_the_run_in_order(spoken: dict[str, Any]) -> None:
         ["Let m", "e see.", "It i", "s 8."] if spoken["stream"] else ["Let me see.", "It is 8."]
     )
     assert seen[-1] == RunDone(result)
+
+
+@pytest.mark.parametrize(
+    ("provider", "answer"),
+    [
+        (
+            "openai",
+            {
+                "choices": [
+                    {
+                        "message": {"reasoning_content": "Hm.", "content": "Yes."},
+                        "finish_reason": "stop",
+                    }
+                ]
+            },
+        ),
+        (
+            "gemini",
+            {
+                "candidates": [
+                    {
+                        "content": {"parts": [{"text": "Hm.", "thought": True}, {"text": "Yes."}]},
+                        "finishReason": "STOP",
+                    }
+                ]
+            },
+        ),
+    ],
+)
+async def test_thinking_is_told_as_thinking_and_is_no_part_of_the_answer(
+    provider: str, answer: Any
+) -> None:
+    agent = Model(httpx.Response(200, json=answer)).kernel(provider=provider).agent()
+    result, seen = await followed(agent.stream("?"))
+    assert [e for e in seen if isinstance(e, TextDelta | ReasoningDelta)] == [
+        ReasoningDelta("Hm."),
+        TextDelta("Yes."),
+    ]
+    assert (result.text, result.trace.turns[0].reply.message.reasoning) == ("Yes.", "Hm.")
 
 
 @every_wire
@@ -400,24 +439,42 @@ async def test_when_the_seconds_are_used_up_a_tool_is_ended_and_the_trace_keeps_
     assert result.trace.usage.total_tokens == 70
 
 
+async def never(_: httpx.Request) -> httpx.Response:
+    """Be a model that does not answer."""
+    await asyncio.Event().wait()
+    raise AssertionError
+
+
 async def test_when_the_seconds_are_used_up_a_silent_model_is_not_waited_for() -> None:
-    async def never(_: httpx.Request) -> httpx.Response:
-        await asyncio.Event().wait()
-        raise AssertionError
-
-    session = InMemoryHistory()
-    result = await agent_with(never, max_seconds=0.05).run("?", session=session)
+    result, session = await end_of(Model(never), max_seconds=0.2)
     assert (result.text, result.stop_reason) == ("", "budget")
-    assert result.detail == "the run was ended after 0.05 seconds"
-    assert words(session) == ["user: ?"]
+    assert result.detail == "the run was ended after 0.2 seconds"
+    assert words(session)[0] == "user: ?"
+    assert result.trace.turns == ()
 
 
-def agent_with(
-    handler: Callable[[httpx.Request], Coroutine[Any, Any, httpx.Response]], **settings: Any
-) -> Agent:
-    """Build an agent whose model is this function."""
-    http = httpx.AsyncClient(transport=httpx.MockTransport(handler))
-    return build_kernel(Settings(**settings), http).agent()
+@every_wire
+async def test_a_turn_that_was_over_before_the_seconds_were_is_in_the_trace_once(
+    spoken: dict[str, Any],
+) -> None:
+    result, _ = await end_of(Model(again(4), never), max_seconds=0.2, **spoken)
+    assert [trace.observation for trace in result.trace.calls] == ["8"]
+    assert result.stop_reason == "budget"
+
+
+class Stuck(InMemoryHistory):
+    """A history whose store gives up when it is to write an answer."""
+
+    async def append(self, *messages: Any) -> None:
+        if any(message.role == "assistant" for message in messages):
+            raise TimeoutError("the disk does not answer")
+        await super().append(*messages)
+
+
+async def test_a_time_out_of_something_else_is_not_taken_for_the_end_of_the_budget() -> None:
+    agent = Model(Answer("Yes.")).kernel(max_seconds=1_000).agent()
+    with pytest.raises(TimeoutError, match="the disk does not answer"):
+        await agent.run("?", session=Stuck())
 
 
 # ---- going in circles ----------------------------------------------------------------------
@@ -599,22 +656,19 @@ async def test_a_run_cancelled_while_the_model_answers_keeps_the_question(
 ) -> None:
     asked = asyncio.Event()
 
-    async def never(_: httpx.Request) -> httpx.Response:
+    async def think(request: httpx.Request) -> httpx.Response:
         asked.set()
-        await asyncio.Event().wait()
-        raise AssertionError
+        return await never(request)
 
-    session = InMemoryHistory()
-    task = asyncio.ensure_future(agent_with(never, **spoken).run("?", session=session))
+    session, model = InMemoryHistory(), Model(think, Answer("Yes."))
+    agent = model.kernel(**spoken).agent()
+    task = asyncio.ensure_future(agent.run("?", session=session))
     await asked.wait()
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
     assert words(session) == ["user: ?"]
-    assert (
-        str(await Model(Answer("Yes.")).kernel(**spoken).agent().run("?", session=session))
-        == "Yes."
-    )
+    assert str(await agent.run("And now?", session=session)) == "Yes."
 
 
 @every_wire

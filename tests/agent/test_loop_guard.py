@@ -79,7 +79,7 @@ def shuffled(value: Any, *, reverse: bool) -> str:
     return f" {{ {inside} }} "
 
 
-@settings(max_examples=100)
+@settings(max_examples=100, deadline=None)
 @given(
     st.dictionaries(
         st.text(),

@@ -209,18 +209,26 @@ async def test_a_hook_that_says_true_refuses() -> None:
     assert (told, ran) == (["The call was refused: True"] * 3, [])
 
 
-async def test_while_a_hook_thinks_the_run_can_be_cancelled() -> None:
-    asked = asyncio.Event()
+async def test_while_a_hook_thinks_the_run_can_be_cancelled_and_nothing_counts_as_refused() -> None:
+    asked, session, seen = asyncio.Event(), InMemoryHistory(), []
 
     async def approve(_: ToolCall) -> None:
         asked.set()
         await asyncio.Event().wait()
 
-    task = asyncio.ensure_future(told_after(approve, {}))
+    async def work(number: int) -> int:
+        """Give the number back."""
+        return number
+
+    agent = Model(calls_of("work", 3)).kernel().agent([work], approve=approve)
+    agent.events.subscribe(lambda event: seen.append(event.name))
+    task = asyncio.ensure_future(agent.run("?", session=session))
     await asked.wait()
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
+    assert seen == ["turn:started"]
+    transcript.check(session.messages)
 
 
 # ---- what is shown of a call ---------------------------------------------------------------

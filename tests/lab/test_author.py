@@ -120,7 +120,7 @@ async def test_a_streamed_answer_is_played_in_this_mode_too(tmp_path: Path) -> N
 
 @pytest.mark.usefixtures("authoring")
 @pytest.mark.parametrize("spoken", EVERY_WIRE, ids=way_of_asking)
-async def test_the_courses_own_exchanges_are_rewritten_to_exactly_what_they_are(
+async def test_the_courses_own_exchanges_are_rewritten_to_what_they_are_already(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, spoken: dict[str, Any]
 ) -> None:
     monkeypatch.delenv("FREYA_LIVE", raising=False)
@@ -135,4 +135,5 @@ async def test_the_courses_own_exchanges_are_rewritten_to_exactly_what_they_are(
     monkeypatch.setattr(paths, "PACKAGE", tmp_path / "freya_teach")
     await ask(demo_lab(), provider, stream=stream)
     for file in sorted(real.glob("*.json")):
-        assert (copies / file.name).read_text(encoding="utf-8") == file.read_text(encoding="utf-8")
+        rewritten = (copies / file.name).read_text(encoding="utf-8")
+        assert json.loads(rewritten) == json.loads(file.read_text(encoding="utf-8"))

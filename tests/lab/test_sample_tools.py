@@ -72,7 +72,7 @@ expressions = st.recursive(
 )
 
 
-@settings(max_examples=150)
+@settings(max_examples=150, deadline=None)
 @given(expressions)
 @example("2 ** -1")
 @example("-2 ** 2")
@@ -90,7 +90,18 @@ expressions = st.recursive(
 @example("10 ** -100")
 @example("10 ** 101")
 def test_the_result_is_that_of_python_or_both_refuse(text: str) -> None:
-    text = text.strip()
+    compare_with_python(text.strip())
+
+
+@pytest.mark.soak
+@settings(max_examples=20_000, deadline=None)
+@given(expressions)
+def test_the_result_is_that_of_python_for_a_great_many_expressions(text: str) -> None:
+    compare_with_python(text.strip())
+
+
+def compare_with_python(text: str) -> None:
+    """Work a text out both ways."""
     assume(len(text) <= MAX_EXPRESSION_CHARS)
     expected = python_says(text)
     try:
@@ -212,7 +223,7 @@ SIGNS = [",", ":", "=", "'", '"', "\\", "#", "~", "<", "[", "]", "\n", "\t", " "
 WORDS = ["or", "if", "is", "not", "in", "None", "x", "0", "1", "9"]
 
 
-@settings(max_examples=150)
+@settings(max_examples=150, deadline=None)
 @given(st.lists(st.sampled_from(OPERATORS + SIGNS + WORDS), max_size=30).map("".join))
 @example("1or 2")
 @example("1if 2else 3")

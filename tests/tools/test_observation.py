@@ -1,12 +1,13 @@
 """The sentences that the model reads."""
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, ValidationError
 
 from freya_teach.tools import observation
 
 
+@settings(max_examples=100, deadline=None)
 @given(st.text(max_size=600), st.integers(3, 200))
 def test_a_shortened_text_is_a_head_a_remark_and_a_tail(text: str, limit: int) -> None:
     short = observation.shorten(text, limit)
@@ -47,6 +48,7 @@ def test_every_fault_of_the_arguments_has_its_line_and_its_place() -> None:
     ]
 
 
+@settings(max_examples=100, deadline=None)
 @given(st.text(max_size=300))
 def test_whatever_text_an_exception_has_the_model_gets_one_line_without_a_stack_trace(
     text: str,

@@ -509,6 +509,42 @@ def test_a_program_ends_although_the_thread_of_its_tool_still_hangs() -> None:
     )
 
 
+LATE_PROGRAM = """
+import asyncio, threading
+from freya_teach import Ambient, Settings, ToolRegistry
+from freya_teach.llm.messages import ToolCall
+from freya_teach.tools.runner import ToolRunner
+
+release = threading.Event()
+
+def late() -> str:
+    release.wait()
+    return "too late"
+
+async def main():
+    runner = ToolRunner(Settings(tool_seconds=0.05), Ambient())
+    await runner.run(ToolCall("1", "late", "{}"), ToolRegistry([late]).active())
+
+asyncio.run(main())
+threads = [thread for thread in threading.enumerate() if thread.daemon]
+release.set()
+for thread in threads:
+    thread.join()
+print(len(threads))
+"""
+
+
+def test_a_tool_that_returns_after_the_event_loop_is_gone_complains_about_nothing() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", LATE_PROGRAM],
+        check=False,
+        timeout=60,
+        capture_output=True,
+        encoding="utf-8",
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "1\n", "")
+
+
 async def test_when_the_run_is_cancelled_so_is_its_async_tool() -> None:
     started, cancelled = asyncio.Event(), asyncio.Event()
 
