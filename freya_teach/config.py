@@ -31,7 +31,7 @@ class Settings(BaseModel):
     'gemini-3.8-flash'
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     provider: Provider = "openai"
     """Which wire is spoken; any OpenAI-compatible server is "openai" with another base_url."""

@@ -1,8 +1,12 @@
 """What every test gets: a closed network, and asyncio under `async def` tests."""
 
 import pytest
+from hypothesis import settings
 
 from freya_teach.lab.network import shut_network
+
+settings.register_profile("no-deadline", deadline=None)  # a busy machine is no failure
+settings.load_profile("no-deadline")
 
 
 def pytest_configure() -> None:

@@ -118,8 +118,7 @@ class Agent:
             try:
                 result = await self._within_time(run)
             finally:
-                if lost := transcript.close_open_calls(history.messages):
-                    await history.append(*lost)
+                await run.turns.cut_off()
         emit(RunDone(result))
         return result
 
@@ -131,7 +130,9 @@ class Agent:
         except TimeoutError:
             if not clock.expired():
                 raise
-            run.taken += run.turns.cut_off(len(run.taken) + 1)
+            calls = tuple(await run.turns.cut_off())
+            if run.turns.unfinished:
+                run.taken.append(TurnTrace(len(run.taken) + 1, run.turns.unfinished, calls))
             return run.result("budget", f"the run was ended after {limit:g} seconds")
 
     async def _loop(self, run: _Run) -> RunResult:

@@ -1,8 +1,9 @@
 """A model that repeats itself, noticed. (chapter 2.4)
 
 The same call with the same arguments *and the same result*, turn after turn, is a loop: nothing
-new can come of it. Polling is none (its result changes), and neither is a retry after an error
-that then succeeds. So what is counted is the three together, once per turn.
+new can come of it. Polling is none (its result changes), neither is a retry after an error that
+then succeeds, nor a test that fails alike while the code is edited in between. So what is counted
+is the three together, once per turn, and the count starts again when a turn brings anything new.
 
 First the model is told, in the observation; then the run is stopped with the reason.
 """
@@ -22,17 +23,21 @@ MAX_SHOWN_CHARS = 300
 
 @dataclass(slots=True)
 class LoopGuard:
-    """Counts, over one run, in how many turns each call came back with the same result."""
+    """Counts in how many turns each call came back with the same result, and nothing was new."""
 
     warn: int
     stop: int
     stopped: str = ""
     """Why the run has to stop; empty while it has not."""
+    _seen: set[tuple[str, str, str]] = field(default_factory=set)
     _turns: Counter[tuple[str, str, str]] = field(default_factory=Counter)
 
     def notes(self, results: Sequence[tuple[ToolCall, str]]) -> list[str]:
         """One turn's calls with their observations → a note to add to each, mostly empty."""
         keys = [(call.name, _same(call.arguments), text) for call, text in results]
+        if not self._seen.issuperset(keys):
+            self._turns.clear()  # something new has come of this turn: so far it was no loop
+        self._seen.update(keys)
         self._turns.update(set(keys))
         return [self._note(key) for key in keys]
 

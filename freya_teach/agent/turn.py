@@ -56,7 +56,11 @@ class Turns:
     guard: LoopGuard = field(init=False)
     calls_made: int = 0
     unfinished: protocol.Exchange | None = None
-    """The model has answered, and its calls are not done yet."""
+    """The model has answered, and its calls are not all done yet."""
+    running: set[str] = field(default_factory=set)
+    """The ids of those of its calls that have been started."""
+    finished: dict[str, CallTrace] = field(default_factory=dict)
+    """Those of its calls that are done, by id."""
 
     def __post_init__(self) -> None:
         self.guard = LoopGuard(self.settings.loop_warn, self.settings.loop_stop)
@@ -79,13 +83,22 @@ class Turns:
         exchange = await self._ask({}, system(note))
         return await self._finish(TurnTrace(number, exchange, ()))
 
-    def cut_off(self, number: int) -> list[TurnTrace]:
-        """The turn that a time limit ended in the middle of its calls, if there was one."""
-        if self.unfinished is None:
-            return []
-        calls = self.unfinished.reply.message.tool_calls
-        lost = (CallTrace(call, transcript.LOST_RESULT, "failed", 0.0) for call in calls)
-        return [TurnTrace(number, self.unfinished, tuple(lost))]
+    async def cut_off(self) -> list[CallTrace]:
+        """Close the calls of a turn that was ended in its middle; do nothing when none are open.
+
+        A result that was there already is stored; the others are lost, and the model is told.
+        """
+        traces = []
+        for call in transcript.open_calls(self.history.messages):
+            trace = self.finished.get(call.id)
+            if trace is None:
+                trace = CallTrace(call, transcript.LOST_RESULT, "failed", 0.0)
+                if call.id in self.running:
+                    self.emit(events.ToolStatus(call, trace.state, trace.observation))
+            traces.append(trace)
+        if traces:
+            await self.history.append(*map(_as_message, traces))
+        return traces
 
     async def _ask(self, tools: Mapping[str, Tool], *notes: Message) -> protocol.Exchange:
         stored = self.history.messages
@@ -141,15 +154,19 @@ class Turns:
         refusal = await self._refusal(call)
         if refusal is not None:
             return self._refuse(call, refusal)
+        self.running.add(call.id)
         self.emit(events.ToolStatus(call, "running"))
         result = await self.runner.run(call, tools, self.history.id)
         state: ToolState = "failed" if result.is_error else "completed"
-        self.emit(events.ToolStatus(call, state, result.text, result.seconds))
-        return CallTrace(call, result.text, state, result.seconds)
+        return self._done(CallTrace(call, result.text, state, result.seconds))
 
     def _refuse(self, call: ToolCall, why: str) -> CallTrace:
-        self.emit(events.ToolStatus(call, "refused", why))
-        return CallTrace(call, why, "refused", 0.0)
+        return self._done(CallTrace(call, why, "refused", 0.0))
+
+    def _done(self, trace: CallTrace) -> CallTrace:
+        self.finished[trace.call.id] = trace
+        self.emit(events.ToolStatus(trace.call, trace.state, trace.observation, trace.seconds))
+        return trace
 
     async def _refusal(self, call: ToolCall) -> str | None:
         """Ask the approval hook; one that fails refuses, because silence is no consent."""
@@ -175,12 +192,16 @@ class Turns:
                 for trace, note in zip(turn.calls, notes, strict=True)
             ]
             turn = replace(turn, calls=tuple(noted))
-            await self.history.append(
-                *(ToolMessage(t.call.id, t.observation, t.is_error) for t in turn.calls)
-            )
+            await self.history.append(*map(_as_message, turn.calls))
         self.unfinished = None
+        self.running.clear()
+        self.finished.clear()
         self.emit(events.TurnDone(turn))
         return turn
+
+
+def _as_message(trace: CallTrace) -> ToolMessage:
+    return ToolMessage(trace.call.id, trace.observation, trace.is_error)
 
 
 def _run_is_cancelled() -> bool:

@@ -13,9 +13,12 @@ import json
 import os
 import textwrap
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 import httpx
+import respx
+import respx.patterns
 
 from freya_teach.errors import ConfigError
 from freya_teach.lab import author
@@ -84,25 +87,44 @@ class Scenario:
         return _Replay(self).answer
 
 
+class _Exactly(respx.patterns.Pattern):
+    """Method, whole address and JSON body at once: respx's own patterns pass over a query."""
+
+    key = "exchange"
+    lookups = (respx.patterns.Lookup.EQUAL,)
+
+    def parse(self, request: httpx.Request) -> str:
+        return canonical(request.method, str(request.url), body_of(request.content))
+
+
 class _Replay:
-    """One run through a scenario: a queue of exchanges for each distinct request."""
+    """One run through a scenario: a respx route, and a queue behind it, per distinct request."""
 
     def __init__(self, scenario: Scenario) -> None:
         self.scenario = scenario
+        self.router = respx.MockRouter(assert_all_called=False)
         self.left: dict[str, list[Recording]] = {}
         for recording in scenario.recordings:
             self.left.setdefault(recording.key, []).append(recording)
+        for key, queue in self.left.items():
+            self.router.route(_Exactly(key)).mock(side_effect=partial(self._next_of, queue))
+        self.router.route().mock(side_effect=self._miss)
 
     async def answer(self, request: httpx.Request) -> httpx.Response:
-        content = await request.aread()
-        queue = self.left.get(canonical(request.method, str(request.url), body_of(content)))
+        await request.aread()
+        return await self.router.async_handler(request)
+
+    def _next_of(self, queue: list[Recording], request: httpx.Request) -> httpx.Response:
         if not queue:
-            problem = ReplayMismatch(self._explain(request))
-            self.scenario.mismatches.append(problem)
-            raise problem
+            return self._miss(request)
         recording = queue.pop(0)
         self.scenario.used.add(recording.path)
         return recording.answer()
+
+    def _miss(self, request: httpx.Request) -> httpx.Response:
+        problem = ReplayMismatch(self._explain(request))
+        self.scenario.mismatches.append(problem)
+        raise problem
 
     def _explain(self, request: httpx.Request) -> str:
         sent = {

@@ -108,17 +108,20 @@ def _with_id(call: ToolCall, used_ids: set[str], issuer: str) -> ToolCall:
 def close_open_calls(messages: Sequence[Message], text: str = LOST_RESULT) -> list[ToolMessage]:
     """The results that are missing at the end of the history, as errors that say so.
 
-    Append them and the history is valid again. Only the last assistant message can have open
-    calls: nothing is ever appended behind one.
+    Append them and the history is valid again.
+    """
+    return [ToolMessage(call.id, text, is_error=True) for call in open_calls(messages)]
+
+
+def open_calls(messages: Sequence[Message]) -> list[ToolCall]:
+    """The calls at the end of the history that have no result yet, in call order.
+
+    Only the last assistant message can have open calls: nothing is ever appended behind one.
     """
     answered: set[str] = set()
     for message in reversed(messages):
         if isinstance(message, AssistantMessage):
-            return [
-                ToolMessage(call.id, text, is_error=True)
-                for call in message.tool_calls
-                if call.id not in answered
-            ]
+            return [call for call in message.tool_calls if call.id not in answered]
         if not isinstance(message, ToolMessage):
             return []
         answered.add(message.call_id)

@@ -748,3 +748,30 @@ async def test_of_a_long_run_only_the_latest_packets_stay_in_the_trace() -> None
     trace = (await agent.run("Count.")).trace
     assert [turn.packet["body"] is not None for turn in trace.turns] == [False] * 4 + [True] * 2
     assert [turn.reply.finish_reason for turn in trace.turns] == ["tool_calls"] * 5 + ["stop"]
+
+
+async def test_what_had_finished_when_the_run_was_cancelled_is_kept() -> None:
+    finished, session, states = asyncio.Event(), InMemoryHistory(), []
+
+    async def wait() -> None:
+        """Never return."""
+        await asyncio.Event().wait()
+
+    def watch(event: Event) -> None:
+        if isinstance(event, ToolStatus):
+            states.append((event.call.name, event.state))
+            if event.state == "completed":
+                finished.set()
+
+    model = Model(Answer(calls=[("wait", {}), ("double", {"number": 4})]))
+    agent = model.kernel().agent([wait, double])
+    agent.events.subscribe(watch)
+    task = asyncio.ensure_future(agent.run("?", session=session))
+    await finished.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    results = [m.text for m in session.messages if isinstance(m, ToolMessage)]
+    assert results == [transcript.LOST_RESULT, "8"]
+    assert states[-1] == ("wait", "failed")
+    transcript.check(session.messages)
