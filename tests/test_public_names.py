@@ -1,9 +1,12 @@
 """What the package offers at its front door, and that opening the door does nothing."""
 
+import ast
+import inspect
 import os
 import subprocess
 import sys
-import types
+
+import pytest
 
 import freya_teach
 
@@ -14,12 +17,25 @@ def test_every_public_name_exists_and_none_is_named_twice() -> None:
 
 
 def test_nothing_public_is_missing_from_the_list() -> None:
-    public = {
-        name
-        for name, value in vars(freya_teach).items()
-        if not name.startswith("_") and not isinstance(value, types.ModuleType)
+    """A name is imported for the type checker, has a home to be loaded from, and is listed."""
+    tree = ast.parse(inspect.getsource(freya_teach))
+    imported = {
+        alias.name: node.module
+        for block in tree.body
+        if isinstance(block, ast.If)
+        for node in block.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
     }
-    assert public == set(freya_teach.__all__)
+    homes = {name: f"freya_teach.{home}" for name, home in vars(freya_teach)["_HOME"].items()}
+    assert imported == homes
+    assert sorted(homes) == freya_teach.__all__
+
+
+def test_a_name_that_does_not_exist_is_told_as_by_any_module() -> None:
+    with pytest.raises(AttributeError, match="module 'freya_teach' has no attribute 'agnet'"):
+        _ = freya_teach.agnet
+    assert set(freya_teach.__all__) <= set(dir(freya_teach))
 
 
 def test_the_list_is_sorted_so_that_a_name_is_found() -> None:

@@ -128,7 +128,7 @@ class Lesson:
 
 
 def _address(recording: Recording) -> str:
-    """Where a real server was recorded; an authored answer comes from the provider's own address."""
+    """Where a real server was recorded; an authored answer has the provider's address."""
     if recording.provenance["kind"] != "recorded":
         return ""
     return str(recording.request["url"]).partition("/v1")[0]
