@@ -54,6 +54,8 @@ class Turns:
     approve: Approve | None
     emit: Emit
     guard: LoopGuard = field(init=False)
+    used_ids: set[str] = field(init=False)
+    """The ids of all calls in the history; a new call gets one that is not among them."""
     calls_made: int = 0
     unfinished: protocol.Exchange | None = None
     """The model has answered, and its calls are not all done yet."""
@@ -64,6 +66,7 @@ class Turns:
 
     def __post_init__(self) -> None:
         self.guard = LoopGuard(self.settings.loop_warn, self.settings.loop_stop)
+        self.used_ids = set(transcript.call_names(self.history.messages))
 
     async def take(self, number: int) -> TurnTrace:
         """Ask, and do what the answer asks for. Raises `LLMError`; then nothing is stored."""
@@ -114,8 +117,7 @@ class Turns:
         message = reply.message
         if not tools or reply.finish_reason in BROKEN_ANSWERS:
             message = _without_calls(message)
-        used_ids = set(transcript.call_names(stored))
-        message = transcript.assign_ids(message, used_ids, self.issuer)
+        message = transcript.assign_ids(message, self.used_ids, self.issuer)
         if message.parts:
             await self.history.append(message)
         self.unfinished = replace(exchange, reply=replace(reply, message=message))

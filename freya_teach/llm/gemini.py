@@ -81,9 +81,13 @@ def group_tool_results(body: Body, request: ModelRequest, route: Route) -> None:
             grouped.append(content)
     for calls, results in pairwise(grouped):
         if _is_results(results):
-            ids = [part["functionCall"]["id"] for part in calls["parts"] if "functionCall" in part]
-            order = {id_: place for place, id_ in enumerate(ids)}
-            results["parts"].sort(key=lambda part: order.get(part["functionResponse"]["id"], 0))
+            asked = [
+                part["functionCall"]["id"] for part in calls["parts"] if "functionCall" in part
+            ]
+            answered = [part["functionResponse"]["id"] for part in results["parts"]]
+            if answered != asked:
+                place = {id_: number for number, id_ in enumerate(asked)}
+                results["parts"].sort(key=lambda part: place.get(part["functionResponse"]["id"], 0))
     body["contents"] = grouped
 
 

@@ -66,12 +66,18 @@ def _no_such_call(number: int, call_id: str, seen: set[str]) -> str:
 
 def call_names(messages: Iterable[Message]) -> dict[str, str]:
     """Call id → tool name, in one pass: OpenAI's tool messages have no name, Gemini wants one."""
-    return {
-        call.id: call.name
+    return {call.id: call.name for call in calls_in(messages)}
+
+
+def calls_in(messages: Iterable[Message]) -> list[ToolCall]:
+    """All tool calls of a history, in order."""
+    return [
+        part
         for message in messages
         if isinstance(message, AssistantMessage)
-        for call in message.tool_calls
-    }
+        for part in message.parts
+        if isinstance(part, ToolCall)
+    ]
 
 
 def assign_ids(message: AssistantMessage, used_ids: set[str], issuer: str) -> AssistantMessage:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import lru_cache
 
 from freya_teach.llm.messages import Json
 
@@ -25,6 +26,7 @@ def encode(value: Json) -> bytes:
     return text.encode("utf-8", "backslashreplace")
 
 
+@lru_cache(maxsize=256)
 def legal_name(name: str) -> str:
     """A tool's name as both wires take it in a history.
 

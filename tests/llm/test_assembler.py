@@ -119,6 +119,16 @@ SUM = ("b", "calculate", '{"expression":"15*8"}')
             id="the index comes later than the id",
         ),
         pytest.param(
+            [(0, "", "get_weather", '{"city":'), (0, "a", "", '"Oslo"}')],
+            [OSLO],
+            id="the id comes later than the name",
+        ),
+        pytest.param(
+            [(None, "", *OSLO[1:]), (None, *SUM)],
+            [("", *OSLO[1:]), SUM],
+            id="the first call has neither index nor id, the second an id",
+        ),
+        pytest.param(
             [(0, *OSLO), (0, *SUM)],
             [OSLO, SUM],
             id="index 0 for every call (ollama#15457)",

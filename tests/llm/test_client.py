@@ -60,6 +60,7 @@ class Asker:
     url: str
     adapter: Adapter = openai.ADAPTER
     settings: Settings = SETTINGS
+    ambient: Ambient = field(default_factory=Ambient)
     key: str = KEY
     log: RequestLog | None = None
     deltas: list[Delta] = field(default_factory=list)
@@ -74,7 +75,9 @@ class Asker:
             on_delta(delta)
 
         route = Route(self.adapter.name, "some-model", self.url, self.key)
-        client = HttpModelClient(self.http, self.adapter, route, self.settings, Ambient(), self.log)
+        client = HttpModelClient(
+            self.http, self.adapter, route, self.settings, self.ambient, self.log
+        )
         async with asyncio.timeout(GUARD):
             return await client.complete(ModelRequest((user("Hi"),), (), stream), report)
 
@@ -151,7 +154,6 @@ async def test_both_wires_give_the_same_reply_whole_or_streamed(
         5,
     )
     assert (exchange.status, exchange.body) == (200, body)
-    assert exchange.seconds >= 0
     said = [delta.text for delta in client.deltas if isinstance(delta, TextDelta)]
     assert "".join(said) == "Hello."
 
@@ -210,6 +212,11 @@ async def test_streams_that_are_read_to_their_end_share_one_connection() -> None
         for _ in range(3):
             await client.ask(stream=True)
     assert (server.connections, len(server.requests)) == (1, 3)
+
+
+async def test_the_seconds_of_a_call_are_those_of_the_clock_that_was_handed_in() -> None:
+    clock = Ambient(monotonic=iter([10.0, 12.5]).__next__)
+    assert (await asked(answer(OK), ambient=clock)).seconds == 2.5
 
 
 async def test_a_packed_answer_is_unpacked() -> None:
@@ -351,11 +358,15 @@ async def test_more_than_an_answer_may_have_is_not_read(behave: Behaviour) -> No
             BadResponse,
             "HTTP 302 instead of an answer → other.example",
         ),
-        (whole(b"", "302 Found", "location: http://["), BadResponse, "HTTP 302"),
+        (whole(b"", "302 Found", "location: http://["), BadResponse, "HTTP 302 .* an answer$"),
         (whole(b'{"error": {"message": "No.", "code": 400}}'), RequestRefused, "inside a 200: No."),
         (whole(events({"error": {"message": "No."}})), ServerFailed, "inside a 200: No."),
         (whole(b'[{"error": {"code": 429}}]'), RateLimited, "inside a 200"),
-        (whole(b'{"error": {"message": "No."}}', "401 Unauthorized"), AuthError, "HTTP 401: No."),
+        (
+            whole(b'{"error": {"message": "No."}}', "401 Unauthorized"),
+            AuthError,
+            r"^openai answered HTTP 401: No\.$",
+        ),
         (whole(b"<html>Bad Gateway</html>", "502 Bad Gateway"), ServerFailed, "<html>Bad Gateway"),
         (whole(b"", "503 Service Unavailable"), ServerFailed, "HTTP 503: Service Unavailable"),
         (whole(b"\xff\xfe", "500 Internal"), ServerFailed, "HTTP 500"),

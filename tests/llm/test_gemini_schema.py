@@ -179,6 +179,14 @@ def test_of_a_models_schema_nothing_but_an_open_bound_is_lost(value: Any) -> Non
         ({"properties": {"title": {"title": "T"}}}, {"properties": {"title": {}}}),
         ({"items": [{"title": "T"}, True]}, {"items": [{}, True]}),
         (
+            {"patternProperties": {"title": {"title": "T"}}},
+            {"patternProperties": {"title": {}}},
+        ),
+        (
+            {"dependencies": {"title": {"title": "T"}, "examples": ["a"]}},
+            {"dependencies": {"title": {}, "examples": ["a"]}},
+        ),
+        (
             {
                 "properties": {"a": {"$ref": "#/$defs/A", "default": 1}},
                 "$defs": {"A": {"default": 2}},

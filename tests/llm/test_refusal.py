@@ -92,6 +92,8 @@ TOO_LONG = "Invalid 'messages[2].tool_calls[0].id': string too long."
         (429, openai_error("No credit", "x", "credit_balance_exhausted"), QuotaExhausted),
         (429, openai_error("No credit", "insufficient_quota", "x_limit_exceeded"), QuotaExhausted),
         (429, openai_error("Spent", "x", "project_spend_limit_exceeded"), QuotaExhausted),
+        (429, openai_error("Spent", "x", "organization_spend_limit_exceeded"), QuotaExhausted),
+        (429, openai_error("Spent", "x", "organization_usage_limit_exceeded"), QuotaExhausted),
         (
             429,
             gemini_error(
@@ -172,6 +174,9 @@ def test_an_error_is_classed_by_its_status_and_its_codes(
         ({"code": 400, "message": "x"}, RequestRefused),
         ({"code": "content_filter", "status": 400, "message": "x"}, RequestRefused),
         ({"code": "insufficient_quota", "message": "x"}, QuotaExhausted),
+        ({"code": "rate_limit_exceeded", "message": "x"}, RateLimited),
+        ({"code": "slow_down", "message": "x"}, RateLimited),
+        ({"type": "rate_limit_error", "message": "x"}, RateLimited),
         ({"code": 7, "message": "x"}, ServerFailed),
         ({"message": "x"}, ServerFailed),
         ("overloaded", ServerFailed),

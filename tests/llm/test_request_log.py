@@ -31,7 +31,9 @@ ADAPTERS = pytest.mark.parametrize(
 
 def request(text: str = "Hi", adapter: Any = openai.ADAPTER, key: str = KEY) -> WireRequest:
     route = Route(adapter.name, "some-model", "https://api.example", key)
-    return adapter.build_request(ModelRequest((user(text),)), route)
+    return adapter.build_request(
+        ModelRequest((user(text),), stream=True, max_output_tokens=8), route
+    )
 
 
 def lines_of(path: Path) -> list[dict[str, Any]]:
@@ -112,7 +114,11 @@ def test_lines_are_added_to_a_file_that_only_its_owner_can_read(tmp_path: Path) 
     log = RequestLog(path, Ambient())
     for number in range(3):
         log.write(request(), 200 + number, b"", 0.0)
-    assert [line["status"] for line in lines_of(path)] == [200, 201, 202]
+    assert [(line["status"], line["error"]) for line in lines_of(path)] == [
+        (200, ""),
+        (201, ""),
+        (202, ""),
+    ]
     assert stat.S_IMODE(path.stat().st_mode) & 0o077 == 0
 
 
@@ -123,11 +129,13 @@ def test_a_place_that_cannot_be_written_is_an_os_error(tmp_path: Path) -> None:
 
 def test_every_header_that_holds_a_secret_is_known_by_name() -> None:
     headers = {"Authorization": "Bearer x", "X-Goog-Api-Key": "y", "api-key": "z", "accept": "*/*"}
-    assert redacted_headers(headers) == {
+    assert redacted_headers(headers | {"Cookie": "a", "proxy-authorization": "b"}) == {
         "Authorization": REDACTED,
         "X-Goog-Api-Key": REDACTED,
         "api-key": REDACTED,
         "accept": "*/*",
+        "Cookie": REDACTED,
+        "proxy-authorization": REDACTED,
     }
     assert secrets_of(WireRequest("", headers, b"")) == ("x", "y", "z")
     assert redact("x, y and z", ("x", "z")) == f"{REDACTED}, y and {REDACTED}"

@@ -160,6 +160,8 @@ def test_a_chunk_is_given_as_soon_as_its_event_is_complete() -> None:
     assert decoder.feed(b"\n") == [{"n": 1}]
     assert decoder.feed(b'data: {"n": 2}\n\ndata: {"n"') == [{"n": 2}]
     assert decoder.feed(b": 3}\r\n\r\n") == [{"n": 3}]
+    assert decoder.feed(b'data: {"n": 4}\r\r') == []
+    assert decoder.feed(b"d") == [{"n": 4}], "behind a CR, anything but an LF is a new line"
 
 
 @pytest.mark.parametrize(

@@ -29,6 +29,8 @@ def test_a_value_of_another_type_becomes_an_empty_one(value: Any) -> None:
         (12, 12),
         (12.0, 12),
         (0, 0),
+        (2**53 - 1, 2**53 - 1),
+        (2**53, 0),
         (True, 0),
         (None, 0),
         ("12", 0),
