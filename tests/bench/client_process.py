@@ -1,7 +1,8 @@
 """Runs sessions against the loopback server, and tells what they cost in CPU of this process.
 
     python client_process.py bare http://127.0.0.1:PORT       or: freya
-    stdin, line by line:   {"wire": "openai", "stream": false, "turns": 20, "calls": 1, "sessions": 9}
+    stdin, line by line:   {"wire": "openai", "stream": false, "turns": 20, "calls": 1,
+                            "sessions": 9}
     stdout, line by line:  {"text": "…", "calls": 171, "cpu": 0.31, "per_turn": [0.0011, …]}
 
 `bare` is what the kernel is measured against: httpx, json and nothing else, no check of

@@ -73,12 +73,12 @@ def openai_chunks(calls: list[Call]) -> list[dict[str, Any]]:
     for index, call in enumerate(calls):
         arguments = json.dumps(call.arguments)
         middle = len(arguments) // 2
-        for piece in (
+        pieces = (
             openai_call(call, ""),
             openai_function(arguments[:middle]),
             openai_function(arguments[middle:]),
-        ):
-            deltas.append({"tool_calls": [{"index": index} | piece]})
+        )
+        deltas += [{"tool_calls": [{"index": index} | piece]} for piece in pieces]
     if not calls:
         deltas += [{"content": word} for word in re.findall(r"\S+\s*", FINAL_TEXT)]
     choices = [{"index": 0, "delta": delta, "finish_reason": None} for delta in deltas]
