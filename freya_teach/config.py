@@ -72,6 +72,8 @@ class Settings(BaseModel):
     """Seconds to open a connection."""
     read_seconds: float = Field(120.0, gt=0)
     """Seconds of silence that are taken for a dead connection."""
+    closing_seconds: float = Field(0.5, gt=0)
+    """Seconds that a server has to close a stream whose last word has been said."""
     request_seconds: float = Field(600.0, gt=0)
     """Seconds for one model call from first to last byte, however steadily it drips."""
     max_response_bytes: int = Field(64 * 1024 * 1024, ge=1024)

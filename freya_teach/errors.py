@@ -11,7 +11,7 @@
         ├── BadResponse        something came back that is not the provider's protocol
         │   └── ResponseCut    the answer ended in the middle; its tool calls are not run
         └── ProviderError      the provider itself said no
-            ├── AuthError             401, 403, or Gemini's 400 API_KEY_INVALID
+            ├── AuthError             401, 403, or Gemini's 400 for a bad key
             ├── ModelNotFound         404
             ├── RateLimited           429 that passes with time
             ├── QuotaExhausted        429 that does not

@@ -119,15 +119,24 @@ class HttpModelClient:
             received.status = response.status_code
             if response.status_code != 200:
                 await self._refuse(response, received)
-            try:
-                async for piece in response.aiter_bytes():
-                    received.take(piece, self.settings.max_response_bytes)
-                    self._hand_on(decoder.feed(piece), assembler, on_delta)
-            except httpx.TransportError:
-                if not decoder.finished:  # what goes wrong after [DONE] costs nothing
-                    raise
+            pieces = response.aiter_bytes()
+            async for piece in pieces:
+                received.take(piece, self.settings.max_response_bytes)
+                self._hand_on(decoder.feed(piece), assembler, on_delta)
+                if decoder.finished:
+                    await self._read_rest(pieces)
+                    break
         self._hand_on(decoder.end(), assembler, on_delta)
         return decoder.finished
+
+    async def _read_rest(self, pieces: AsyncIterator[bytes]) -> None:
+        """Wait shortly for the end behind `[DONE]`: only a body read to its end can share its
+        connection with the next one. A server that goes on, or breaks off there, costs nothing.
+        """
+        with suppress(TimeoutError, httpx.TransportError, httpx.DecodingError):
+            async with asyncio.timeout(self.settings.closing_seconds):
+                async for _ in pieces:
+                    pass
 
     def _hand_on(
         self, chunks: list[Json], assembler: Assembler, on_delta: Callable[[Delta], None]

@@ -311,6 +311,19 @@ async def test_what_goes_wrong_behind_done_costs_nothing(end: Callable[..., Beha
     assert exchange.reply.message.text == "Hello."
 
 
+async def test_a_server_that_goes_on_behind_done_is_left() -> None:
+    async def go_on(connection: Connection) -> None:
+        await connection.send(head("200 OK", "transfer-encoding: chunked"))
+        await connection.send_chunk(STREAM)
+        while True:
+            await connection.send_chunk(b": still here\n\n")
+            await asyncio.sleep(0)
+
+    settings = SETTINGS.model_copy(update={"closing_seconds": 0.05})
+    exchange = await asked(go_on, settings=settings)
+    assert exchange.reply.message.text == "Hello."
+
+
 async def test_an_answer_that_drips_for_ever_is_given_up() -> None:
     settings = SETTINGS.model_copy(update={"request_seconds": 0.4})
     problem = await failure(drip(b": keep-alive\n\n"), settings=settings)
