@@ -130,8 +130,9 @@ class HttpModelClient:
         return decoder.finished
 
     async def _read_rest(self, pieces: AsyncIterator[bytes]) -> None:
-        """Wait shortly for the end behind `[DONE]`: only a body read to its end can share its
-        connection with the next one. A server that goes on, or breaks off there, costs nothing.
+        """Wait shortly for the end behind `[DONE]`; a server that goes on or breaks off is left.
+
+        Only a body that was read to its end leaves its connection to the next request.
         """
         with suppress(TimeoutError, httpx.TransportError, httpx.DecodingError):
             async with asyncio.timeout(self.settings.closing_seconds):
