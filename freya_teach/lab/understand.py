@@ -8,10 +8,11 @@ from the file's name; which wire it is tells the address, else the shape of the 
 from __future__ import annotations
 
 import hashlib
-import json
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import assert_never
+from urllib.parse import unquote
 
 from freya_teach.errors import FreyaError, LLMError
 from freya_teach.llm import gemini, gemini_messages, openai, openai_messages
@@ -31,23 +32,36 @@ from freya_teach.llm.messages import (
 )
 from freya_teach.llm.protocol import Adapter, ModelRequest, Reply, Usage
 from freya_teach.llm.refusal import raise_for_error
+from freya_teach.llm.request_log import REDACTED, SECRET_IN_URL, redact_all
 from freya_teach.llm.sse import ChunkDecoder, parse_json
-from freya_teach.llm.wirejson import as_dict, as_int
+from freya_teach.llm.wirejson import as_dict, as_int, as_list, as_text, encode
 
 READERS = {"openai": openai_messages.read_request, "gemini": gemini_messages.read_request}
+NEITHER = "neither OpenAI's Chat Completions nor Gemini's generateContent"
+OTHER_WIRES = ("/messages", "/responses")
+"""How the addresses of Anthropic's wire and of OpenAI's other one end: we do not speak them."""
 ADAPTERS = {"openai": openai.ADAPTER, "gemini": gemini.ADAPTER}
+
+SECRET_NAME = re.compile(r"key|token|secret|auth|cookie|session|password|signature", re.IGNORECASE)
+SHORTEST_SECRET = 8
+"""Shorter values are no keys ("EMPTY", "ollama"), and may stand anywhere in a text."""
 
 
 @dataclass(frozen=True, slots=True)
 class HttpExchange:
-    """One request and its response, wherever they were kept."""
+    """One request and its response, wherever they were kept.
+
+    `headers` are the answer's. Of the request's headers and address only the `secrets` are kept,
+    so that they are told nowhere, even where the other end quoted them back.
+    """
 
     name: str
-    url: str
+    url: str = field(repr=False)
     request: Json
     status: int
     headers: Mapping[str, str]
     response: bytes
+    secrets: tuple[str, ...] = field(default=(), repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,28 +75,31 @@ class Understood:
     usage: Usage = field(default_factory=Usage)
     error: FreyaError | None = None
     note: str = ""
+    secrets: tuple[str, ...] = field(default=(), repr=False)
 
 
 def understand(exchange: HttpExchange) -> Understood:
     """Read both halves. An error of ours is part of the result; nothing is raised."""
+    return replace(_understand(exchange), secrets=exchange.secrets)
+
+
+def _understand(exchange: HttpExchange) -> Understood:
     wire = wire_of(exchange)
     if not wire:
-        return Understood(exchange.name, "", note="neither OpenAI's wire nor Gemini's")
+        return Understood(exchange.name, "", note=NEITHER)
     try:
         request, unread = READERS[wire](exchange.request), None
     except FreyaError as problem:
         request, unread = ModelRequest(()), problem
     try:
         _raise_refusal(wire, exchange)
-        if unread:
-            raise unread
         if note := _other_question(exchange):
             usage = Usage(input_tokens=_counted(exchange), total_tokens=_counted(exchange))
             return Understood(exchange.name, wire, request, usage=usage, note=note)
         reply = read_reply(ADAPTERS[wire], [exchange.response], known=_names(request))
     except FreyaError as problem:
         return Understood(exchange.name, wire, request, error=problem)
-    return Understood(exchange.name, wire, request, reply, reply.usage)
+    return Understood(exchange.name, wire, request, reply, reply.usage, error=unread)
 
 
 def read_reply(adapter: Adapter, pieces: list[bytes], known: frozenset[str] = frozenset()) -> Reply:
@@ -104,6 +121,12 @@ def wire_of(exchange: HttpExchange) -> str:
         return "openai"
     if ":generateContent" in exchange.url or ":streamGenerateContent" in exchange.url:
         return "gemini"
+    if exchange.url.partition("?")[0].endswith(OTHER_WIRES):
+        return ""
+    return _wire_by_shape(exchange)
+
+
+def _wire_by_shape(exchange: HttpExchange) -> str:
     request = as_dict(exchange.request)
     if "messages" in request or b'"choices"' in exchange.response[:2000]:
         return "openai"
@@ -128,9 +151,14 @@ def _other_question(exchange: HttpExchange) -> str:
     """Not every request asks a model: what it is instead, in words."""
     if ":countTokens" in exchange.url:
         return f"a count of tokens: {_counted(exchange)}"
-    if exchange.request is None:
-        return "no request to a model: it has no body"
-    return ""
+    if exchange.request is not None:
+        return ""
+    answer = as_dict(parse_json(exchange.response))
+    if models := as_list(answer.get("data")) or as_list(answer.get("models")):
+        return f"a list of {len(models)} models"
+    if answer.get("object") == "model":
+        return "the description of one model"
+    return "no question to a model: the request has no body"
 
 
 def _counted(exchange: HttpExchange) -> int:
@@ -148,11 +176,11 @@ def _names(request: ModelRequest) -> frozenset[str]:
 
 
 def as_json(understood: Understood) -> dict[str, Json]:
-    """The result as one JSON object, for other programs."""
+    """The result as one JSON object, for other programs, without the exchange's secrets."""
     reply = understood.reply
     message = reply.message if reply else AssistantMessage(())
     usage = understood.usage
-    return {
+    told: dict[str, Json] = {
         "file": understood.name,
         "wire": understood.wire,
         "messages": [message_as_json(m) for m in understood.request.messages],
@@ -169,6 +197,14 @@ def as_json(understood: Understood) -> dict[str, Json]:
         "error": _error_as_json(understood.error),
         "note": understood.note,
     }
+    return as_dict(redact_all(told, understood.secrets))
+
+
+def answer_as_json(understood: Understood) -> dict[str, Json] | None:
+    """The answer as one message, its parts in their order, without the exchange's secrets."""
+    if understood.reply is None:
+        return None
+    return as_dict(redact_all(message_as_json(understood.reply.message), understood.secrets))
 
 
 def message_as_json(message: Message) -> dict[str, Json]:
@@ -201,7 +237,7 @@ def _part_as_json(
             return {"type": "tool_call", **_call_as_json(part)}
         case ImagePart():
             if part.url:
-                return {"type": "image", "url": part.url}
+                return {"type": "image", "url": SECRET_IN_URL.sub(rf"\1{REDACTED}", part.url)}
             digest = hashlib.sha256(part.data).hexdigest()
             size = len(part.data)
             return {"type": "image", "media_type": part.media_type, "bytes": size, "sha256": digest}
@@ -223,15 +259,40 @@ def _error_as_json(error: FreyaError | None) -> dict[str, Json] | None:
     return {"kind": error.kind, "status": status, "provider_text": text, "message": str(error)}
 
 
-def exchange_from_recording(name: str, data: Json) -> HttpExchange:
-    """From the format of the course's recordings. Raises `KeyError` or `TypeError`."""
-    body = data["response"]["body"]
-    text = body if isinstance(body, str) else json.dumps(body, ensure_ascii=False)
+def exchange_from_recording(name: str, data: Json) -> HttpExchange | None:
+    """From the format of the course's recordings, or nothing when it is of another kind."""
+    request, response = (
+        as_dict(as_dict(data).get("request")),
+        as_dict(as_dict(data).get("response")),
+    )
+    status, body = response.get("status"), response.get("body")
+    if not isinstance(status, int) or not isinstance(request.get("url"), str):
+        return None
     return HttpExchange(
         name,
-        data["request"]["url"],
-        data["request"]["body"],
-        data["response"]["status"],
-        data["response"].get("headers", {}),
-        text.encode("utf-8", "backslashreplace"),
+        request["url"],
+        request.get("body"),
+        status,
+        header_fields(response.get("headers")),
+        body.encode("utf-8", "backslashreplace") if isinstance(body, str) else encode(body),
+        secrets_in(request["url"], header_fields(request.get("headers"))),
     )
+
+
+def header_fields(headers: Json) -> dict[str, str]:
+    """The headers by their names in lower case."""
+    return {name.lower(): as_text(value) for name, value in as_dict(headers).items()}
+
+
+def secrets_in(url: str, headers: Mapping[str, str]) -> tuple[str, ...]:
+    """What may not be told again: the values of all headers and parameters that name a secret.
+
+    >>> secrets_in("https://host.invalid/v1?key=not-a-key", {"api-key": "no-key-needed"})
+    ('no-key-needed', 'not-a-key')
+    """
+    parameters = re.findall(r"[?&]([^=&#]+)=([^&#]*)", url)
+    named = [*headers.items(), *parameters, *((n, unquote(value)) for n, value in parameters)]
+    values = [v for name, v in named if SECRET_NAME.search(name) and not name.startswith(":")]
+    values += re.findall(r"//([^/@]+)@", url)
+    pieces = {piece for value in values for piece in (value, *re.split(r"[\s;:=,]+", value))}
+    return tuple(sorted((p for p in pieces if len(p) >= SHORTEST_SECRET), key=len, reverse=True))

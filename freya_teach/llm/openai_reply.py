@@ -92,10 +92,9 @@ def _call(call: Body, *, whole: bool) -> CallDelta:
 def _usage(usage: Body) -> Usage:
     input_tokens = as_int(usage.get("prompt_tokens"))
     output_tokens = as_int(usage.get("completion_tokens"))
-    return Usage(
-        input_tokens,
-        output_tokens,
-        as_int(usage.get("total_tokens")) or input_tokens + output_tokens,
-        as_int(as_dict(usage.get("completion_tokens_details")).get("reasoning_tokens")),
-        as_int(as_dict(usage.get("prompt_tokens_details")).get("cached_tokens")),
-    )
+    reasoning = as_int(as_dict(usage.get("completion_tokens_details")).get("reasoning_tokens"))
+    total = as_int(usage.get("total_tokens")) or input_tokens + output_tokens
+    if total == input_tokens + output_tokens + reasoning:
+        output_tokens += reasoning  # xAI counts reasoning beside the completion, others within
+    cached = as_int(as_dict(usage.get("prompt_tokens_details")).get("cached_tokens"))
+    return Usage(input_tokens, output_tokens, total, reasoning, cached)

@@ -70,7 +70,7 @@ class RequestLog:
                 "method": request.method,
                 "url": SECRET_IN_URL.sub(rf"\1{REDACTED}", request.url),
                 "headers": redacted_headers(request.headers),
-                "body": _redact_all(json.loads(request.body), secrets),
+                "body": redact_all(json.loads(request.body), secrets),
             },
             "status": status,
             "response": redact(body.decode("utf-8", "replace"), secrets),
@@ -81,14 +81,14 @@ class RequestLog:
             file.write(encode(line).decode() + "\n")
 
 
-def _redact_all(value: Json, secrets: tuple[str, ...]) -> Json:
+def redact_all(value: Json, secrets: tuple[str, ...]) -> Json:
     """The value without these secrets in its strings: a key `1` also stands where no text is."""
     if isinstance(value, str):
         return redact(value, secrets)
     if isinstance(value, list):
-        return [_redact_all(item, secrets) for item in value]
+        return [redact_all(item, secrets) for item in value]
     if isinstance(value, dict):
-        return {name: _redact_all(item, secrets) for name, item in value.items()}
+        return {name: redact_all(item, secrets) for name, item in value.items()}
     return value
 
 

@@ -215,12 +215,14 @@ def per_turn(starts: list[float], turns: int) -> list[float]:
 async def main(kind: str, address: str) -> None:
     """Carry out the orders on stdin until it closes."""
     make_session = {"bare": bare_session, "freya": freya_session}[kind]
+    sessions: dict[str, Session] = {}
     async with httpx.AsyncClient(trust_env=False) as http:
         while line := sys.stdin.readline():
             order = json.loads(line)
-            script = f"{address}/{order['turns']}x{order['calls']}"
-            result = await measured(make_session(http, script, order), order)
-            print(json.dumps(result), flush=True)
+            if line not in sessions:  # an agent is built once, as a server would
+                script = f"{address}/{order['turns']}x{order['calls']}"
+                sessions[line] = make_session(http, script, order)
+            print(json.dumps(await measured(sessions[line], order)), flush=True)
 
 
 if __name__ == "__main__":

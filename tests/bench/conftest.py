@@ -4,7 +4,6 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +13,11 @@ HERE = Path(__file__).parent
 RunSessions = Callable[..., dict[str, Any]]
 
 
-@contextmanager
-def program(name: str, *arguments: str) -> Iterator[subprocess.Popen[str]]:
-    """Start a program of this folder; closing its stdin is what ends it."""
+def program(name: str, *arguments: str) -> subprocess.Popen[str]:
+    """Start a program of this folder. Leaving its `with` closes its stdin, and that ends it."""
     command = [sys.executable, HERE / name, *arguments]
     pipe = subprocess.PIPE
-    with subprocess.Popen(command, stdin=pipe, stdout=pipe, encoding="utf-8") as process:
-        yield process
-        process.stdin.close()
+    return subprocess.Popen(command, stdin=pipe, stdout=pipe, encoding="utf-8")
 
 
 @pytest.fixture(scope="session")

@@ -1,6 +1,6 @@
 """What the agent costs, against a loop of httpx and json that checks nothing."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from math import ceil
 from statistics import linear_regression, mean, median
 from typing import Any
@@ -58,22 +58,24 @@ def test_a_turn_costs_little_more_than_in_a_bare_loop(
     row = pairs.row(f"{what}, {turns} turns × {calls}", aim, units=turns * sessions)
     report.setdefault(f"CPU per turn\n{HEADING}", []).append(row)
     if turns == 100:
-        rows = report.setdefault(GROWTH_HEADING, [])
-        rows += [growth_row(f"{what}, {client}", c, calls) for client, c in costs_by_turn.items()]
+        report.setdefault(GROWTH_HEADING, []).extend(growth_rows(what, costs_by_turn, calls))
     assert aim is None or pairs.ratio <= aim
 
 
 GROWTH_HEADING = (
     "How a turn's cost grows with the tool results before it\n"
     f"{'ms per turn, by quarter of the run':36}{'1st':>8}{'2nd':>8}{'3rd':>8}{'4th':>8}"
-    f"{'µs more per result':>22}"
+    f"{'µs more per result':>21}{'× bare':>8}"
 )
 
 
-def growth_row(what: str, samples: list[list[float]], calls: int) -> str:
-    """One row of the growth table: each turn's median over the samples, then means and a slope."""
-    costs = [1000 * median(turn) for turn in zip(*samples, strict=True)]
-    quarter = len(costs) // 4
-    means = [mean(costs[i * quarter : (i + 1) * quarter]) for i in range(4)]
-    slope = linear_regression(range(len(costs)), costs).slope * 1000 / calls
-    return f"{what:36}" + "".join(f"{value:8.2f}" for value in means) + f"{slope:22.2f}"
+def growth_rows(what: str, samples_of: dict[str, list[list[float]]], calls: int) -> Iterator[str]:
+    """A row for each client: a turn's cost is the median over its samples; then means, a slope."""
+    slopes = []
+    for client, samples in samples_of.items():
+        costs = [1000 * median(turn) for turn in zip(*samples, strict=True)]
+        quarter = len(costs) // 4
+        means = [mean(costs[i * quarter : (i + 1) * quarter]) for i in range(4)]
+        slopes.append(linear_regression(range(len(costs)), costs).slope * 1000 / calls)
+        quarters = "".join(f"{value:8.2f}" for value in means)
+        yield f"{what + ', ' + client:36}{quarters}{slopes[-1]:21.2f}{slopes[-1] / slopes[0]:8.2f}"

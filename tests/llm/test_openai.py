@@ -419,6 +419,17 @@ def test_only_the_first_candidate_is_read() -> None:
             },
             Usage(91, 40, 131, 8, 64),
         ),
+        (  # xAI counts the reasoning beside the completion
+            {
+                "usage": {
+                    "prompt_tokens": 506,
+                    "completion_tokens": 12,
+                    "total_tokens": 556,
+                    "completion_tokens_details": {"reasoning_tokens": 38},
+                }
+            },
+            Usage(506, 50, 556, 38),
+        ),
         ({"usage": {"prompt_tokens": 3, "completion_tokens": 4}}, Usage(3, 4, 7)),
         (
             {"usage": {"prompt_tokens": None, "completion_tokens": "4", "total_tokens": 7.0}},
