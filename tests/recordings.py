@@ -7,6 +7,7 @@ and lie in a folder beside the checkout. Where it is missing, what needs it is s
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +55,7 @@ class Recording:
         return self.request["method"] == "POST" and "count_tokens" not in self.kind
 
 
+@cache
 def load() -> list[Recording]:
     """All recordings, or none where the folder is missing."""
     return [_read(path) for path in sorted(FOLDER.glob("*/*.json"))]

@@ -102,11 +102,13 @@ def _split_request(path: Path, sent: bytes) -> tuple[str, dict[str, str], bytes]
             f"{path} is a curl command, not what it sends. Put what stands behind --data into "
             "a file of its own, and name that one."
         )
-    line = REQUEST_LINE.match(sent)
-    if not line and not HEADER_LINE.match(sent):
-        return "", {}, sent
-    head, body = _cut_head(sent[line.end() :] if line else sent)
-    return line[1].decode("latin-1") if line else "", _fields(head.splitlines()), body
+    if line := REQUEST_LINE.match(sent):
+        head, body = _cut_head(sent[line.start(1) :])
+        return line[1].decode("latin-1"), _fields(head.splitlines()[1:]), body
+    if HEADER_LINE.match(sent):
+        head, body = _cut_head(sent)
+        return "", _fields(head.splitlines()), body
+    return "", {}, sent
 
 
 def _split_answer(answer: bytes) -> tuple[int, dict[str, str], bytes]:

@@ -9,7 +9,6 @@ ones; `OPAQUE_KINDS` lists them.
 from __future__ import annotations
 
 import base64
-import binascii
 import json
 import math
 import re
@@ -280,7 +279,7 @@ def _read_user_part(part: Body) -> UserPart | OpaquePart:
     if as_text(inline.get("mimeType")).startswith("image/"):
         try:
             data = base64.b64decode(as_text(inline.get("data")), validate=True)
-        except binascii.Error:
+        except ValueError:  # `binascii.Error` is one; another comes for what is not ASCII
             raise UnsupportedContent("an image whose inlineData is not base64") from None
         return ImagePart(inline["mimeType"], data)
     return opaque_from_wire(part)

@@ -16,6 +16,7 @@ from collections.abc import Mapping
 
 from freya_teach.errors import UnsupportedContent
 from freya_teach.llm.messages import Json
+from freya_teach.llm.wirejson import as_dict, as_text
 
 DROPPED = {"$schema", "$defs", "definitions", "title", "examples", "discriminator"}
 NAMED_SCHEMAS = {"properties", "patternProperties", "dependentSchemas", "dependencies"}
@@ -37,7 +38,7 @@ def to_gemini(schema: Mapping[str, Json]) -> dict[str, Json]:
     definitions = {
         f"#/{place}/{name}": definition
         for place in ("$defs", "definitions")
-        for name, definition in schema.get(place, {}).items()
+        for name, definition in as_dict(schema.get(place)).items()
     }
     try:
         clean: dict[str, Json] = _clean(schema, definitions, ())
@@ -63,7 +64,7 @@ def _clean(node: Json, definitions: Mapping[str, Json], inside: tuple[str, ...])
     for key, value in node.items():
         if key in DROPPED:
             continue
-        if key in NAMED_SCHEMAS:
+        if key in NAMED_SCHEMAS and isinstance(value, Mapping):
             clean[key] = {name: _clean(sub, definitions, inside) for name, sub in value.items()}
         elif key in VALUES or not isinstance(value, Mapping | list):
             clean.update(_keyword(key, value, node.get("type")))
@@ -76,9 +77,9 @@ def _clean_reference(
     node: Mapping[str, Json], definitions: Mapping[str, Json], inside: tuple[str, ...]
 ) -> Json:
     """What the reference means, with the words beside it; or the reference, where it is kept."""
-    reference = node["$ref"]
+    reference = as_text(node["$ref"])
     if reference not in definitions:
-        raise UnsupportedContent(f"Gemini cannot take this tool's schema: no {reference} in it")
+        raise UnsupportedContent(f"Gemini cannot take this tool's schema: no {reference!r} in it")
     if reference in inside:
         raise _Circular
     target = definitions[reference]
@@ -94,6 +95,8 @@ def _keyword(key: str, value: Json, type_: Json) -> dict[str, Json]:
     whole = type_ == "integer"
     if key.startswith("exclusive") and isinstance(value, bool):
         return {}  # the form of JSON Schema draft 4, where it only qualifies `minimum`
+    if not isinstance(value, int | float) or not math.isfinite(value):
+        whole = False  # no number that could be rounded
     match key:
         case "const":
             return {"enum": [value]}

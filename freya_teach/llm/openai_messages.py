@@ -9,11 +9,10 @@ a server is not: `name`, `cache_control`, `detail`, `prefix`.
 from __future__ import annotations
 
 import base64
-import binascii
 from collections.abc import Iterator
 from typing import assert_never
 
-from freya_teach.errors import UnsupportedContent
+from freya_teach.errors import TranscriptError, UnsupportedContent
 from freya_teach.llm.messages import (
     AssistantMessage,
     AssistantPart,
@@ -120,7 +119,11 @@ def _give_reasoning_back(wire: Body, text: str, data: Json) -> None:
 
 
 def read_request(body: Json) -> ModelRequest:
-    """The request's meaning. Raises `UnsupportedContent` for a role that the wire does not have."""
+    """The request's meaning.
+
+    Raises `UnsupportedContent` for a role or a part that the wire does not have, and
+    `TranscriptError` for a result that does not name its call.
+    """
     body = as_dict(body)
     messages: list[Message] = []
     for entry in map(as_dict, as_list(body.get("messages"))):
@@ -141,7 +144,10 @@ def message_from_wire(entry: Body, number: int) -> Message:
         case "assistant":
             return AssistantMessage(tuple(_assistant_parts(entry, number)))
         case "tool":
-            return ToolMessage(as_text(entry.get("tool_call_id")), _text(entry.get("content")))
+            call_id = as_text(entry.get("tool_call_id"))
+            if not call_id:
+                raise TranscriptError(f"message {number} is the result of no call: it has no id")
+            return ToolMessage(call_id, _text(entry.get("content")))
         case "function":
             return ToolMessage(LEGACY_ID.format(number - 1), _text(entry.get("content")))
         case role:
@@ -214,7 +220,7 @@ def _image(url: str) -> ImagePart:
         return ImagePart("", url=url)
     try:
         return ImagePart(head.removeprefix("data:"), base64.b64decode(data, validate=True))
-    except binascii.Error:
+    except ValueError:  # `binascii.Error` is one; another comes for a character that is not ASCII
         raise UnsupportedContent("an image whose data URL is not base64") from None
 
 

@@ -19,7 +19,14 @@ from freya_teach.llm.messages import Json
 from freya_teach.llm.protocol import WireRequest
 from freya_teach.llm.wirejson import encode
 
-SECRET_HEADERS = {"authorization", "x-goog-api-key", "api-key", "cookie", "proxy-authorization"}
+SECRET_HEADERS = {
+    "authorization",
+    "proxy-authorization",
+    "api-key",
+    "x-api-key",
+    "x-goog-api-key",
+    "cookie",
+}
 SECRET_IN_URL = re.compile(
     r"([?&](?:key|api_key|access_token)=)[^&#]*|(?<=://)[^/@]+(?=@)", re.IGNORECASE
 )

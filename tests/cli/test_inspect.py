@@ -124,7 +124,8 @@ def test_what_cannot_be_read_does_not_stop_the_rest(tmp_path: Path) -> None:
 @pytest.mark.skipif(not FOLDER.exists(), reason=f"there are no recordings in {FOLDER}")
 def test_all_recordings_are_told_one_a_line() -> None:
     paths = [str(path) for path in sorted(FOLDER.glob("*/*.json"))]
-    command = [sys.executable, "-m", "freya_teach", "inspect", "--json", *paths]
+    start = "from freya_teach.cli.main import main; main()"
+    command = [sys.executable, "-c", start, "inspect", "--json", *paths]
     ran = subprocess.run(command, capture_output=True, check=False)
     assert (ran.returncode, ran.stderr) == (0, b"")
     lines = ran.stdout.decode("ascii").splitlines()

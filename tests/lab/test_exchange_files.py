@@ -5,6 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from freya_teach.lab.exchange_files import UnreadableFile, read_file, read_files, read_pair
 from freya_teach.lab.understand import as_json, exchange_from_recording, understand
@@ -53,6 +55,7 @@ def entry(
     asked: object,
     content: dict[str, str],
     status: int = 200,
+    *,
     sent: dict[str, str] | None = None,
     came: dict[str, str] | None = None,
 ) -> dict[str, Any]:
@@ -167,7 +170,7 @@ def test_a_question_may_have_a_head_whose_keys_are_not_told(head: str, tmp_path:
 def test_no_key_of_a_har_file_is_told(sent: dict[str, str], url: str, tmp_path: Path) -> None:
     quoted = json.dumps({"error": {"message": f"Key {KEY} is wrong", "param": KEY}})
     asked = {"messages": [{"role": "user", "content": f"My key is {KEY}"}]}
-    path = written(tmp_path / "page.har", har(entry(url, asked, {"text": quoted}, 401, sent)))
+    path = written(tmp_path / "page.har", har(entry(url, asked, {"text": quoted}, 401, sent=sent)))
     [exchange] = read_file(path)
     told = result(exchange)
     assert told["error"]["provider_text"] == "Key [redacted] is wrong"
@@ -263,3 +266,29 @@ def test_a_pair_of_another_kind_is_no_exchange(tmp_path: Path) -> None:
     first, second = written(tmp_path / "a", {"a": 1}), written(tmp_path / "b", {"b": 2})
     [problem] = read_files([first, second])
     assert "neither OpenAI's Chat Completions nor Gemini's" in str(problem)
+
+
+BEGINNINGS = [
+    b"",
+    b"HTTP/1.1 ",
+    b"POST /v1/chat/completions ",
+    b"\xff\xfe",
+    b"\x1f\x8b",
+    b"{",
+    b"a: ",
+]
+ANY_FILE = st.builds(bytes.__add__, st.sampled_from(BEGINNINGS), st.binary(max_size=60))
+
+
+@settings(max_examples=100)
+@given(first=ANY_FILE, second=ANY_FILE)
+def test_whatever_two_files_hold_nothing_but_a_polite_word_comes_of_it(
+    first: bytes, second: bytes, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    folder = tmp_path_factory.getbasetemp()
+    asked = written(folder / "asked", ASKED)
+    one, other = written(folder / "one", first), written(folder / "other", second)
+    for paths in ([one, other], [asked, one], [one, asked], [one]):
+        for found in read_files(paths):
+            if not isinstance(found, UnreadableFile):
+                assert all(result(exchange)["messages"] for exchange in found)
