@@ -18,6 +18,7 @@ import gzip
 import json
 import re
 import zlib
+from codecs import BOM_UTF8 as BOM
 from collections.abc import Iterator
 from contextlib import suppress
 from functools import partial
@@ -32,7 +33,6 @@ from freya_teach.lab.understand import (
     wire_of,
 )
 from freya_teach.llm.messages import Json
-from freya_teach.llm.sse import BOM
 from freya_teach.llm.wirejson import as_dict, as_int, as_list, as_text
 
 REQUEST_LINE = re.compile(rb"(?:#[^\n]*\n|\s)*(?:GET|POST) +(\S+)[^\n]*\n")

@@ -64,8 +64,9 @@ def hoist_system(body: Body, request: ModelRequest, route: Route) -> None:
 
 def to_contents(body: Body, request: ModelRequest, route: Route) -> None:
     """Each message becomes a content of role `user` or `model`; there are no other roles."""
-    names = transcript.call_names(request.messages)
-    native_ids = native_ids_of(request.messages)
+    calls = transcript.calls_in(request.messages)
+    names = {call.id: call.name for call in calls}
+    native_ids = native_ids_of(calls)
     spoken = request.messages[_leading_system(request.messages) :]
     contents = [message_to_wire(message, names, native_ids) for message in spoken]
     body["contents"] = [content for content in contents if content["parts"]]
@@ -74,13 +75,16 @@ def to_contents(body: Body, request: ModelRequest, route: Route) -> None:
 def group_tool_results(body: Body, request: ModelRequest, route: Route) -> None:
     """The results of one turn share one content, in the order of the calls."""
     grouped: list[Body] = []
+    after_results = False
     for content in body["contents"]:
-        if grouped and _is_results(content) and _is_results(grouped[-1]):
+        is_results = _is_results(content)
+        if is_results and after_results:
             grouped[-1]["parts"].extend(content["parts"])
         else:
             grouped.append(content)
+        after_results = is_results
     for calls, results in pairwise(grouped):
-        if _is_results(results):
+        if len(results["parts"]) > 1 and _is_results(results):
             asked = [
                 part["functionCall"]["id"] for part in calls["parts"] if "functionCall" in part
             ]
@@ -124,10 +128,10 @@ def sign_foreign_calls(body: Body, request: ModelRequest, route: Route) -> None:
     if not facts_for(route.model).needs_signature:
         return
     for content in body["contents"]:
-        parts = content["parts"]
-        first = next((i for i, part in enumerate(parts) if "functionCall" in part), None)
-        if first is not None and "thoughtSignature" not in parts[first]:
-            parts[first]["thoughtSignature"] = UNSIGNED
+        for part in content["parts"]:
+            if "functionCall" in part:
+                part.setdefault("thoughtSignature", UNSIGNED)
+                break
 
 
 def declare_tools(body: Body, request: ModelRequest, route: Route) -> None:

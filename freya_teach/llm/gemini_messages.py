@@ -65,8 +65,12 @@ def message_to_wire(
         case ToolMessage():
             return {"role": "user", "parts": [_result_part(message, names, native_ids)]}
         case AssistantMessage():
-            parts = [_assistant_part(part, native_ids) for part in message.parts]
-            return {"role": "model", "parts": [part for part in parts if part is not None]}
+            parts = [
+                wire
+                for part in message.parts
+                if (wire := _assistant_part(part, native_ids)) is not None
+            ]
+            return {"role": "model", "parts": parts}
         case UserMessage():
             return {"role": "user", "parts": [p for p in map(_user_part, message.parts) if p]}
         case SystemMessage():  # a late one: there is no place for it but the user's
@@ -75,9 +79,8 @@ def message_to_wire(
             assert_never(message)
 
 
-def native_ids_of(messages: Sequence[Message]) -> dict[str, str]:
+def native_ids_of(calls: Sequence[ToolCall]) -> dict[str, str]:
     """Our call id → the id that Gemini itself gave, where it differs and is nobody else's."""
-    calls = transcript.calls_in(messages)
     natives = {
         call.id: call.provider_data.for_issuer(NAME)["id"]
         for call in calls
@@ -123,8 +126,10 @@ def _assistant_part(part: AssistantPart, native_ids: Mapping[str, str]) -> Body 
             return part.as_sent(NAME)
         case _:
             assert_never(part)
-    if signature := part.provider_data.for_issuer(NAME).get("signature"):
-        return {**wire, "thoughtSignature": signature}
+    if part.provider_data is not NO_DATA and part.provider_data.issuer == NAME:
+        signature = part.provider_data.data.get("signature")
+        if signature:
+            return {**wire, "thoughtSignature": signature}
     if isinstance(part, ReasoningPart):  # a thought is not wanted back, unless it is signed
         return None
     return wire if wire.get("text") != "" else None
@@ -166,9 +171,10 @@ def _parsed(raw: str) -> Body:
 
 
 SHORT_CHARS = 300
-_parsed_once = lru_cache(maxsize=2048)(_parsed)
-"""For speed: every turn sends all calls again, and most arguments are short. 0.8 MB at the most;
-building a history of 800 calls takes 3.9 ms instead of 5.9 ms."""
+_parsed_once = lru_cache(maxsize=4096)(_parsed)
+"""For speed: every turn sends all calls again, and most arguments are short. 1.6 MB at the most;
+a history of 800 calls is built in 3.9 ms instead of 5.9. All bodies share what is parsed here,
+so copy it before you change it."""
 
 
 def _result_part(

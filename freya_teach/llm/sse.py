@@ -13,12 +13,13 @@ Source: WHATWG HTML, "Server-sent events", 9.2.6.
 from __future__ import annotations
 
 import json
-from typing import NamedTuple
 
 from freya_teach.errors import BadResponse, ResponseCut
 from freya_teach.llm.messages import Json
 
 BOM = b"\xef\xbb\xbf"
+BLANK = BOM + b" \t\n\r\v\f"
+"""What may stand before a body: the bytes of a byte order mark, one by one, and white space."""
 HEAD_BYTES = 480
 """Bytes of a body that is neither JSON nor events which are kept, to show how it begins."""
 MAX_DEPTH = 200
@@ -28,58 +29,56 @@ FIELDS = (b":", b"data:", b"event:", b"id:", b"retry:")
 """How a line of an event stream may begin; the first is a comment."""
 
 
-class ServerEvent(NamedTuple):
-    """One dispatched event: its `event:` field (mostly empty) and its joined `data:` lines."""
-
-    name: str
-    data: bytes
+ServerEvent = tuple[str, bytes]
+"""One dispatched event: its `event:` field, mostly empty, and its `data:` lines, joined."""
 
 
-class LineSplitter:
-    r"""Cuts bytes into lines at \n, \r\n and \r, wherever the pieces end.
+class LineBuffer:
+    r"""Holds bytes back until their line is complete; \n, \r\n and \r end a line.
 
-    >>> lines = LineSplitter()
-    >>> lines.feed(b"data: a\r"), lines.feed(b"\ndata: b\n"), lines.end()
-    ([], [b'data: a', b'data: b'], [])
+    >>> lines = LineBuffer()
+    >>> lines.feed(b"data: a\r"), lines.feed(b"\ndata: b\r\nda"), lines.end()
+    (b'', b'data: a\r\ndata: b\r\n', b'da\n')
     """
 
     def __init__(self) -> None:
         self._pieces: list[bytes] = []
 
-    def feed(self, piece: bytes) -> list[bytes]:
-        """Return the lines that this piece completes, without their ends."""
+    def feed(self, piece: bytes) -> bytes:
+        """Return the lines that this piece completes, with their ends."""
         if b"\n" not in piece and b"\r" not in piece and not self._ends_with_cr():
             self._pieces.append(piece)  # a 5 MB line in small pieces is joined once, not 300 times
-            return []
+            return b""
         text = b"".join((*self._pieces, piece))
         held = b""
         if text.endswith(b"\r"):  # subtle: the \n of this \r\n may be in the next piece
             text, held = text[:-1], b"\r"
-        lines = _cut(text)
-        self._pieces = [lines.pop() + held]
-        return lines
+        end = max(text.rfind(b"\n"), text.rfind(b"\r")) + 1
+        self._pieces = [text[end:] + held]
+        return text[:end]
 
-    def end(self) -> list[bytes]:
+    def end(self) -> bytes:
         """Return what is left as a last line, if anything is."""
         rest = b"".join(self._pieces)
         self._pieces = []
-        return _cut(rest.removesuffix(b"\r")) if rest else []
+        return rest.removesuffix(b"\r") + b"\n" if rest else b""
 
     def _ends_with_cr(self) -> bool:
         return bool(self._pieces) and self._pieces[-1].endswith(b"\r")
 
 
-def _cut(text: bytes) -> list[bytes]:
+def lines_in(text: bytes) -> list[bytes]:
+    """Complete lines, without their ends."""
     if b"\r" in text:
         text = text.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-    return text.split(b"\n")
+    return text[:-1].split(b"\n") if text else []
 
 
 class EventDecoder:
-    """Lines → events. A comment is dropped, several data lines are joined by a newline."""
+    """Bytes → events. A comment is dropped, several data lines are joined by a newline."""
 
     def __init__(self) -> None:
-        self._lines = LineSplitter()
+        self._lines = LineBuffer()
         self._data: list[bytes] = []
         self._name = ""
 
@@ -89,25 +88,41 @@ class EventDecoder:
 
     def end(self) -> list[ServerEvent]:
         """Return the event whose closing blank line never came: servers often leave it out."""
-        return self._events([*self._lines.end(), b""])
+        return self._events(self._lines.end() + b"\n")
 
-    def _events(self, lines: list[bytes]) -> list[ServerEvent]:
-        events = []
-        data, name = self._data, self._name
-        for line in lines:  # for speed, what comes most often is asked first: 45 % less CPU
+    def _events(self, text: bytes) -> list[ServerEvent]:
+        """Complete lines → events; several common ones are cut out in one go."""
+        if not (self._data or self._name):
+            data = _plain_data(text, b"\r\n" if b"\r" in text else b"\n")
+            if data:
+                return [("", one) for one in data]
+        return self._read_lines(lines_in(text))
+
+    def _read_lines(self, lines: list[bytes]) -> list[ServerEvent]:
+        events: list[ServerEvent] = []
+        for line in lines:
             if not line:
-                if data:
-                    events.append(ServerEvent(name, b"\n".join(data)))
-                    data = []
-                name = ""
-            elif line[:6] == b"data: ":
-                data.append(line[6:])
+                if self._data:
+                    events.append((self._name, b"\n".join(self._data)))
+                self._data, self._name = [], ""
             elif line.startswith(b"data:") or line == b"data":
-                data.append(line[5:])
+                self._data.append(line[6:] if line.startswith(b"data: ") else line[5:])
             elif line.startswith(b"event:"):
-                name = line[6:].strip().decode("utf-8", "replace")
-        self._data, self._name = data, name
+                self._name = line[6:].strip().decode("utf-8", "replace")
         return events
+
+
+def _plain_data(text: bytes, end: bytes) -> list[bytes]:
+    """The data of events that are one `data: ` line and a blank one each; nothing for others.
+
+    For speed: this is nearly all there is, and line by line it takes four times as long.
+    """
+    if not (text.startswith(b"data: ") and text.endswith(end + end)):
+        return []
+    data = text[6 : -2 * len(end)].split(end + end + b"data: ")
+    line_ends = 2 * len(data)
+    others = text.count(b"\r") - (line_ends if end == b"\r\n" else 0)
+    return data if text.count(b"\n") == line_ends and not others else []
 
 
 class ChunkDecoder:
@@ -133,8 +148,8 @@ class ChunkDecoder:
             if len(self._head) < HEAD_BYTES:
                 self._head += piece
             return self._chunks(self._events.feed(piece))
-        self._head = (self._head + piece).removeprefix(BOM).lstrip()
-        if not self._head or BOM.startswith(self._head):
+        self._head = piece.lstrip(BLANK)  # until now there was nothing else
+        if not self._head:
             return []
         if self._head[:1] in (b"{", b"[", b"<"):
             self._whole = [self._head]
@@ -172,13 +187,13 @@ class ChunkDecoder:
 
     def _chunks(self, events: list[ServerEvent]) -> list[Json]:
         chunks: list[Json] = []
-        for event in events:
-            if event.data.strip() == b"[DONE]":
+        for name, data in events:
+            if data.strip() == b"[DONE]":
                 self.finished = True
-            elif event.data.strip() and not self.finished:
+            elif data.strip() and not self.finished:
                 self._seen += 1
-                for chunk in _objects(parse_json(event.data)):
-                    bare_error = event.name == "error" and "error" not in chunk
+                for chunk in _objects(parse_json(data)):
+                    bare_error = name == "error" and "error" not in chunk
                     chunks.append({"error": chunk} if bare_error else chunk)
         return chunks
 

@@ -47,7 +47,9 @@ def check(messages: Sequence[Message]) -> None:
             missing = ", ".join(f"{name} ({id_})" for id_, name in open_calls.items())
             raise TranscriptError(f"message {number} ({message.role}) comes before: {missing}")
         if isinstance(message, AssistantMessage):
-            for call in message.tool_calls:
+            for call in message.parts:
+                if not isinstance(call, ToolCall):
+                    continue
                 if not call.id or call.id in seen:
                     raise TranscriptError(
                         f"message {number}: the id {call.id!r} of {call.name} is not unique"
