@@ -185,10 +185,10 @@ def call_from_wire(call: Body) -> ToolCall:
 def reasoning_from_wire(entry: Body) -> Iterator[ReasoningPart]:
     """The thinking in a message or a piece of one, marked with the field it has to go back in."""
     details = [as_dict(detail) for detail in as_list(entry.get("reasoning_details"))]
-    for detail in details:
-        text = as_text(detail.get("text")) or as_text(detail.get("summary"))
+    texts = [as_text(d.get("text")) or as_text(d.get("summary")) for d in details]
+    for detail, text in zip(details, texts, strict=True):
         yield ReasoningPart(text, ProviderData(NAME, {"detail": detail}))
-    if details:  # the plain fields repeat the same words
+    if any(texts):  # the plain fields repeat the same words; beside sealed details they do not
         return
     for name in REASONING_FIELDS:
         if text := as_text(entry.get(name)):

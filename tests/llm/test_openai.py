@@ -339,6 +339,15 @@ def deltas_of(choice: dict[str, Any], **more: Any) -> list[Any]:
             {"reasoning": "Hm"},
             [ReasoningDelta("Hm", ProviderData("openai", {"field": "reasoning"}))],
         ),
+        (  # a sealed detail holds no words, so the plain field is the only place for them
+            {"reasoning": "Hm", "reasoning_details": [{"type": "reasoning.encrypted"}]},
+            [
+                ReasoningDelta(
+                    "", ProviderData("openai", {"detail": {"type": "reasoning.encrypted"}})
+                ),
+                ReasoningDelta("Hm", ProviderData("openai", {"field": "reasoning"})),
+            ],
+        ),
         (
             {"reasoning": "Hm", "reasoning_details": [{"type": "reasoning.text", "text": "Hm"}]},
             [
