@@ -3,15 +3,13 @@
 A scenario is a folder of exchanges, played from its start each time a client for it is made, so a
 cell can be run again. A request is matched by method, address and JSON body; equal requests are
 answered in the order in which they were recorded; requests sent at the same time therefore find
-their own answers. One that matches nothing raises `ReplayMismatch`, which shows what differs.
+their own answers. One that matches nothing raises `ReplayMismatch`, which says in three lines what
+differs and how to go on.
 """
 
 from __future__ import annotations
 
-import difflib
-import json
 import os
-import textwrap
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -23,6 +21,7 @@ import respx.patterns
 from freya_teach.errors import ConfigError
 from freya_teach.lab import author
 from freya_teach.lab.author import Handler
+from freya_teach.lab.difference import differences
 from freya_teach.lab.recording import Recording, body_of, canonical, load_recording
 from freya_teach.llm.messages import Json
 from freya_teach.paths import course_folder
@@ -30,19 +29,26 @@ from freya_teach.paths import course_folder
 UPDATE = "FREYA_UPDATE_AUTHORED"
 """Set to 1, the requests of authored exchanges are rewritten to what is sent (`author.py`)."""
 
-MAX_DIFF_LINES = 30
-MAX_LINE_CHARS = 120
+GATEWAY = "gateway"
+"""In the place of a scenario's name: rules answer (`policy.py`), to any request."""
 
 
 class ReplayMismatch(Exception):
-    """A request that no recording answers.
+    """A request that no recording answers; `recorded` is the nearest one, `sent` what was asked.
 
     It is no httpx error and no FreyaError, so that no retry, failover or tool takes it for a
     failing server; the lesson raises it again if somebody swallowed it.
     """
 
+    def __init__(self, text: str, recorded: Json = None, sent: Json = None) -> None:
+        super().__init__(text)
+        self.recorded = recorded
+        self.sent = sent
+        self.seen = False
+
     def _render_traceback_(self) -> list[str]:
         """What Jupyter shows of it: the difference, and not the forty frames above it."""
+        self.seen = True
         return [f"ReplayMismatch: {self}"]
 
 
@@ -122,48 +128,37 @@ class _Replay:
         return recording.answer()
 
     def _miss(self, request: httpx.Request) -> httpx.Response:
-        problem = ReplayMismatch(self._explain(request))
+        problem = self._explain(request)
         self.scenario.mismatches.append(problem)
         raise problem
 
-    def _explain(self, request: httpx.Request) -> str:
+    def _explain(self, request: httpx.Request) -> ReplayMismatch:
         sent = {
             "method": request.method,
             "url": str(request.url),
             "body": body_of(request.content),
         }
-        key = canonical(sent["method"], sent["url"], sent["body"])
         name = self.scenario.name
-        if key in self.left:
-            return (
+        if canonical(sent["method"], sent["url"], sent["body"]) in self.left:
+            return ReplayMismatch(
                 f"scenario {name!r}: this very request was recorded, but has been sent more often "
                 "than it was recorded. Make a new client to start from the beginning."
             )
         waiting = [recording for queue in self.left.values() for recording in queue]
-        nearest = (waiting or self.scenario.recordings)[0]
-        keys = ("method", "url", "body")
-        recorded = {k: nearest.request[k] for k in keys}
-        return (
-            f"scenario {name!r} has no recording of this request.\n"
-            f"What differs from {nearest.path.name} (- recorded, + sent):\n"
-            f"{diff(recorded, sent)}\n"
-            "A recording answers only the request that it was made for: undo the change, or set "
-            "FREYA_LIVE=1 and a key to ask a real model."
+        nearest = min(waiting or self.scenario.recordings, key=lambda r: _distance(r, sent))
+        recorded = {key: nearest.request[key] for key in sent}
+        found = list(differences(recorded, sent))
+        more = f" (and {len(found) - 1} more: lab.diff() shows all)" if len(found) > 1 else ""
+        return ReplayMismatch(
+            f"no recording of scenario {name!r} answers this request. Nearest is "
+            f"{nearest.path.name}; what differs:\n  {found[0]}{more}\n"
+            f'To go on, undo the change, or write "{GATEWAY}" in the place of "{name}": rules '
+            "answer then, to whatever is asked.",
+            recorded,
+            sent,
         )
 
 
-def diff(recorded: Json, sent: Json) -> str:
-    """The lines in which two JSON values differ, with two lines around each."""
-    lines = difflib.unified_diff(_short_lines(recorded), _short_lines(sent), n=2, lineterm="")
-    shown = [line for line in list(lines)[2:] if not line.startswith("@@")]
-    if len(shown) > MAX_DIFF_LINES:
-        shown = [*shown[:MAX_DIFF_LINES], f"… and {len(shown) - MAX_DIFF_LINES} more lines"]
-    return "\n".join(shown)
-
-
-def _short_lines(value: Json) -> list[str]:
-    """JSON with its keys in order and its long texts folded: a change inside one can be seen."""
-    text = json.dumps(value, indent=2, ensure_ascii=False, sort_keys=True)
-    lines = text.replace("\\n", "\\n\n").split("\n")
-    fold = textwrap.TextWrapper(MAX_LINE_CHARS, drop_whitespace=False, replace_whitespace=False)
-    return [piece for line in lines for piece in fold.wrap(line)]
+def _distance(recording: Recording, sent: dict[str, Json]) -> int:
+    """In how many places this recording's request differs from what was sent."""
+    return sum(1 for _ in differences({key: recording.request[key] for key in sent}, sent))

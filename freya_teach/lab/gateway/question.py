@@ -25,7 +25,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """One message: who said what; `calls` of an assistant; `call_id` and `name` of a tool result."""
+    """One message; an assistant may have `calls`, a tool result has a `call_id` and a `name`."""
 
     role: Role
     text: str = ""
@@ -36,7 +36,7 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Offered:
-    """A tool that the request offers: its name, its description, the JSON Schema of its arguments."""
+    """A tool that the request offers, with the JSON Schema of its arguments."""
 
     name: str
     description: str

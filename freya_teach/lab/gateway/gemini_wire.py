@@ -1,0 +1,139 @@
+"""Gemini's generateContent, from the server's side. (chapter 5.2)
+
+Source: google/ai/generativelanguage/v1beta/content.proto; the thought signature page of the
+Gemini API documentation.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Iterator
+
+from freya_teach.lab.gateway.question import Call, Move, Offered, Question, Said
+from freya_teach.lab.gateway.wire import Refused, Sent, count_tokens, fresh_ids, pieces
+from freya_teach.llm.messages import Json
+
+Body = dict[str, Json]
+SIGNING = re.compile(r"gemini-(?:[3-9]|\d\d)")
+"""From the third generation on, calls have ids, and the first one of a turn is signed."""
+
+
+def refusal(message: str, status: int = 400, word: str = "INVALID_ARGUMENT") -> Refused:
+    """A refusal in Google's envelope."""
+    return Refused(status, {"error": {"code": status, "message": message, "status": word}})
+
+
+# ---- what is asked -------------------------------------------------------------------------
+
+
+def understand(body: Json, path: str) -> Question:
+    """The question in a request's body. Raises `Refused` for one that holds none."""
+    if not isinstance(body, dict):
+        raise refusal("Invalid JSON payload received.")
+    if not isinstance(body.get("contents"), list) or not body["contents"]:
+        raise refusal("* GenerateContentRequest.contents: contents is not specified\n")
+    model = path.rpartition("/models/")[2].partition(":")[0]
+    said: list[Said] = []
+    if instructions := body.get("systemInstruction"):
+        said.append(Said("system", _text(_parts(instructions))))
+    for content in body["contents"]:
+        said.extend(_content(content, said))
+    tools = tuple(_offered(each) for tool in body.get("tools") or () for each in _functions(tool))
+    return Question("gemini", model, tuple(said), tools, ":streamGenerateContent" in path)
+
+
+def _content(content: Json, before: list[Said]) -> Iterator[Said]:
+    """One content: a turn of the model, or the user's words and the results of tools."""
+    parts = _parts(content)
+    if isinstance(content, dict) and content.get("role") == "model":
+        calls = [_call(part["functionCall"]) for part in parts if "functionCall" in part]
+        yield Said("assistant", _text(parts), tuple(calls))
+        return
+    yield from (_result(p["functionResponse"], before) for p in parts if "functionResponse" in p)
+    if any("text" in part for part in parts):
+        yield Said("user", _text(parts))
+
+
+def _parts(content: Json) -> list[Body]:
+    parts = content.get("parts") if isinstance(content, dict) else None
+    return [part for part in parts or () if isinstance(part, dict)]
+
+
+def _text(parts: list[Body]) -> str:
+    return "".join(str(p["text"]) for p in parts if "text" in p and not p.get("thought"))
+
+
+def _call(call: Body) -> Call:
+    return Call(str(call.get("name", "")), call.get("args") or {}, str(call.get("id", "")))
+
+
+def _result(response: Body, before: list[Said]) -> Said:
+    """A result; the wire tells its name, and an id only if the call had one."""
+    value = response.get("response") or {}
+    text = next((str(v) for k, v in value.items() if k in ("result", "output", "error")), "")
+    name = str(response.get("name", ""))
+    open_ids = [call.id for said in before for call in said.calls if call.name == name]
+    call_id = str(response.get("id", "")) or (open_ids[-1] if open_ids else "")
+    return Said("tool", text or str(value), call_id=call_id, name=name)
+
+
+def _functions(tool: Json) -> list[Body]:
+    return tool.get("functionDeclarations") or [] if isinstance(tool, dict) else []
+
+
+def _offered(function: Body) -> Offered:
+    schema = function.get("parametersJsonSchema") or function.get("parameters") or {}
+    return Offered(str(function.get("name")), str(function.get("description", "")), schema)
+
+
+# ---- what is answered ----------------------------------------------------------------------
+
+
+def encode(move: Move, question: Question, body: Body) -> Sent:
+    """The move as Gemini would send it, in one body or as a stream.
+
+    Arguments that are no object have no place on this wire: the model's turn is then reported
+    as malformed, as the real server does.
+    """
+    if any(isinstance(call.arguments, str) for call in move.calls):
+        return _send([[]], question, body, "MALFORMED_FUNCTION_CALL")
+    calls = _calls_to_wire(move, question)
+    if question.stream:
+        steps = [[{"text": piece}] for piece in pieces(move.text)] + [[call] for call in calls]
+        return _send(steps or [[{"text": ""}]], question, body, "STOP")
+    words: list[Body] = [{"text": move.text}] if move.text or not calls else []
+    return _send([words + calls], question, body, "STOP")
+
+
+def _calls_to_wire(move: Move, question: Question) -> list[Body]:
+    """One part per call; only the first one of a turn is signed."""
+    signing = bool(SIGNING.match(question.model))
+    ids = fresh_ids(question, move, "gw{}")
+    parts: list[Body] = []
+    for call_id, call in zip(ids, move.calls, strict=True):
+        function: Body = {"name": call.name, "args": call.arguments}
+        part: Body = {"functionCall": {"id": call_id, **function} if signing else function}
+        if signing and not parts:
+            signed = f"Signed by the gateway: {call_id}"
+            part["thoughtSignature"] = base64.b64encode(signed.encode()).decode()
+        parts.append(part)
+    return parts
+
+
+def _send(steps: list[list[Body]], question: Question, body: Body, reason: str) -> Sent:
+    chunks = [_chunk(parts, question.model) for parts in steps]
+    chunks[-1]["candidates"][0]["finishReason"] = reason
+    asked, said = count_tokens(body), count_tokens(steps)
+    chunks[-1]["usageMetadata"] = {
+        "promptTokenCount": asked,
+        "candidatesTokenCount": said,
+        "totalTokenCount": asked + said,
+    }
+    return Sent(chunks=tuple(chunks)) if question.stream else Sent(chunks[0])
+
+
+def _chunk(parts: list[Body], model: str) -> Body:
+    content: Body = {"parts": parts, "role": "model"} if parts else {}
+    candidate: Body = {"content": content, "index": 0}
+    return {"candidates": [candidate], "modelVersion": model, "responseId": "gateway"}

@@ -1,0 +1,160 @@
+"""OpenAI's Chat Completions, from the server's side. (chapter 5.2)
+
+Source: OpenAI API reference, POST /v1/chat/completions; the error envelope of its OpenAPI file.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from freya_teach.lab.gateway.question import Call, Move, Offered, Question, Role, Said
+from freya_teach.lab.gateway.wire import (
+    CREATED,
+    Refused,
+    Sent,
+    count_tokens,
+    fresh_ids,
+    pieces,
+    slices,
+)
+from freya_teach.llm.messages import Json
+
+Body = dict[str, Json]
+ROLES: dict[str, Role] = {
+    "system": "system",
+    "developer": "system",
+    "user": "user",
+    "assistant": "assistant",
+    "tool": "tool",
+}
+
+
+def refusal(message: str, param: str | None = None, code: str | None = None) -> Refused:
+    """A 400 in OpenAI's envelope."""
+    error = {"message": message, "type": "invalid_request_error", "param": param, "code": code}
+    return Refused(400, {"error": error})
+
+
+# ---- what is asked -------------------------------------------------------------------------
+
+
+def understand(body: Json, _path: str = "") -> Question:
+    """The question in a request's body. Raises `Refused` for one that holds none."""
+    if not isinstance(body, dict):
+        raise refusal("We could not parse the JSON body of your request.")
+    if not isinstance(body.get("model"), str):
+        raise refusal("you must provide a model parameter")
+    if not isinstance(body.get("messages"), list):
+        raise refusal("Missing required parameter: 'messages'.", "messages")
+    said: list[Said] = []
+    for number, message in enumerate(body["messages"]):
+        said.append(_said(message, number, said))
+    tools = tuple(_offered(tool) for tool in body.get("tools") or ())
+    return Question("openai", body["model"], tuple(said), tools, body.get("stream") is True)
+
+
+def _said(message: Json, number: int, before: list[Said]) -> Said:
+    role = ROLES.get(str(message.get("role"))) if isinstance(message, dict) else None
+    if role is None:
+        raise refusal("Invalid value for a message's role.", f"messages[{number}].role")
+    calls = tuple(_call(call) for call in message.get("tool_calls") or ())
+    call_id = str(message.get("tool_call_id") or "")
+    names = {call.id: call.name for said in before for call in said.calls}
+    text = _text(message.get("content"))
+    return Said(role, text, calls, call_id, names.get(call_id, ""))
+
+
+def _text(content: Json) -> str:
+    if isinstance(content, list):
+        return "".join(_text(part.get("text")) for part in content if isinstance(part, dict))
+    return content if isinstance(content, str) else ""
+
+
+def _call(call: Json) -> Call:
+    function = call.get("function") or {}
+    raw = str(function.get("arguments", ""))
+    try:
+        arguments = json.loads(raw or "{}")
+    except ValueError:
+        arguments = raw
+    if not isinstance(arguments, dict):
+        arguments = raw
+    return Call(str(function.get("name", "")), arguments, str(call.get("id", "")))
+
+
+def _offered(tool: Json) -> Offered:
+    function = tool.get("function") or {}
+    parameters = function.get("parameters") or {}
+    return Offered(str(function.get("name")), str(function.get("description", "")), parameters)
+
+
+# ---- what is answered ----------------------------------------------------------------------
+
+
+def encode(move: Move, question: Question, body: Body) -> Sent:
+    """The move as OpenAI would send it, in one body or as a stream."""
+    calls = _calls_to_wire(move, question)
+    usage = _usage(move, calls, body)
+    if question.stream:
+        wants_usage = (body.get("stream_options") or {}).get("include_usage") is True
+        chunks = _chunks(move, calls, question.model, usage if wants_usage else None)
+        return Sent(chunks=tuple(chunks), last_word="[DONE]")
+    message: Body = {"role": "assistant", "content": move.text or None, "refusal": None}
+    if calls:
+        message["tool_calls"] = calls
+    choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": _reason(move)}
+    return Sent({**_head("chat.completion", question.model), "choices": [choice], "usage": usage})
+
+
+def _calls_to_wire(move: Move, question: Question) -> list[Body]:
+    ids = fresh_ids(question, move, "call_{}")
+    return [
+        {
+            "id": call_id,
+            "type": "function",
+            "function": {"name": call.name, "arguments": _raw(call.arguments)},
+        }
+        for call_id, call in zip(ids, move.calls, strict=True)
+    ]
+
+
+def _raw(arguments: dict[str, Json] | str) -> str:
+    if isinstance(arguments, str):
+        return arguments
+    return json.dumps(arguments, ensure_ascii=False)
+
+
+def _head(kind: str, model: str) -> Body:
+    return {"id": "chatcmpl-gateway", "object": kind, "created": CREATED, "model": model}
+
+
+def _reason(move: Move) -> str:
+    return "tool_calls" if move.calls else "stop"
+
+
+def _usage(move: Move, calls: list[Body], body: Body) -> Body:
+    asked, said = count_tokens(body), count_tokens([move.text, calls])
+    return {"prompt_tokens": asked, "completion_tokens": said, "total_tokens": asked + said}
+
+
+def _chunks(move: Move, calls: list[Body], model: str, usage: Body | None) -> Iterator[Body]:
+    head = _head("chat.completion.chunk", model)
+    for delta, reason in _deltas(move, calls):
+        yield {**head, "choices": [{"index": 0, "delta": delta, "finish_reason": reason}]}
+    if usage:
+        yield {**head, "choices": [], "usage": usage}
+
+
+def _deltas(move: Move, calls: list[Body]) -> Iterator[tuple[Body, str | None]]:
+    """The role first, then words, then each call: its name, and its arguments in slices."""
+    yield {"role": "assistant", "content": None if calls else ""}, None
+    for piece in pieces(move.text):
+        yield {"content": piece}, None
+    for index, call in enumerate(calls):
+        function = call["function"]
+        opened = {**call, "index": index, "function": {**function, "arguments": ""}}
+        yield {"tool_calls": [opened]}, None
+        for piece in slices(function["arguments"]):
+            yield {"tool_calls": [{"index": index, "function": {"arguments": piece}}]}, None
+    yield {}, _reason(move)
