@@ -34,7 +34,7 @@ class Difference(NamedTuple):
 
     def __str__(self) -> str:
         first, second = _around(self.first, self.second)
-        return f"{self.place}: {first} was recorded, {second} was sent"
+        return _printable(f"{self.place}: {first} was recorded, {second} was sent")
 
 
 def differences(first: Json, second: Json, place: str = "") -> Iterator[Difference]:
@@ -86,3 +86,8 @@ def _cut(text: str, at: int) -> str:
     start = max(0, min(at - SHOWN_CHARS // 3, len(text) - SHOWN_CHARS))
     end = start + SHOWN_CHARS
     return f"{'…' if start else ''}{text[start:end]}{'…' if end < len(text) else ''}"
+
+
+def _printable(text: str) -> str:
+    """The text on one line, whatever a packet holds."""
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)

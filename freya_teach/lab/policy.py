@@ -23,7 +23,7 @@ PLACE_FIELDS = {"city", "town", "place", "location"}
 WEATHER_WORDS = re.compile(
     r"weather|temperature|rain|snow|sun|cold|warm|hot\b|umbrella", re.IGNORECASE
 )
-MY_NAME = re.compile(r"\b(?:my name is|I am|I'm|call me)\s+([A-Z]\w+)")
+MY_NAME = re.compile(r"\b(?:[Mm]y name is|I am|I'm|[Cc]all me)\s+([A-Z]\w+)")
 
 ASKS_MY_NAME = re.compile(r"(?i)\b(?:my name|who am i)\b.*\?")
 
@@ -45,12 +45,15 @@ def _needed(tool: Offered, asked: str) -> Iterator[Call]:
     if "expression" in tool.fields:
         for found in EXPRESSION.findall(asked):
             yield Call(tool.name, {"expression": found.strip()})
-    elif place := next((name for name in tool.fields if name in PLACE_FIELDS), ""):
-        if WEATHER_WORDS.search(asked):
-            for city in PLACE.findall(asked):
-                yield Call(tool.name, {place: city})
+    elif (place := _place_field(tool)) and WEATHER_WORDS.search(asked):
+        for city in PLACE.findall(asked):
+            yield Call(tool.name, {place: city})
     elif _mentions(asked, tool.name):
         yield Call(tool.name, {name: _guess(s, asked) for name, s in _required(tool)})
+
+
+def _place_field(tool: Offered) -> str:
+    return next((name for name in tool.fields if name in PLACE_FIELDS), "")
 
 
 def _mentions(asked: str, name: str) -> bool:

@@ -11,7 +11,16 @@ import re
 from collections.abc import Iterator
 
 from freya_teach.lab.gateway.question import Call, Move, Offered, Question, Said
-from freya_teach.lab.gateway.wire import Refused, Sent, count_tokens, fresh_ids, pieces
+from freya_teach.lab.gateway.wire import (
+    Refused,
+    Sent,
+    count_tokens,
+    fresh_ids,
+    mapping,
+    mappings,
+    pieces,
+    text_of,
+)
 from freya_teach.llm.messages import Json
 
 Body = dict[str, Json]
@@ -22,6 +31,15 @@ SIGNING = re.compile(r"gemini-(?:[3-9]|\d\d)")
 def refusal(message: str, status: int = 400, word: str = "INVALID_ARGUMENT") -> Refused:
     """A refusal in Google's envelope."""
     return Refused(status, {"error": {"code": status, "message": message, "status": word}})
+
+
+def field(value: Body, name: str) -> Json:
+    """A field under its name, or under the name in the protobuf file: both are accepted.
+
+    >>> field({"function_call": {}}, "functionCall")
+    {}
+    """
+    return value[name] if name in value else value.get(re.sub("([A-Z])", r"_\1", name).lower())
 
 
 # ---- what is asked -------------------------------------------------------------------------
@@ -35,56 +53,64 @@ def understand(body: Json, path: str) -> Question:
         raise refusal("* GenerateContentRequest.contents: contents is not specified\n")
     model = path.rpartition("/models/")[2].partition(":")[0]
     said: list[Said] = []
-    if instructions := body.get("systemInstruction"):
+    if instructions := field(body, "systemInstruction"):
         said.append(Said("system", _text(_parts(instructions))))
     for content in body["contents"]:
         said.extend(_content(content, said))
-    tools = tuple(_offered(each) for tool in body.get("tools") or () for each in _functions(tool))
+    offered = body.get("tools")
+    boxes = mappings([offered] if isinstance(offered, dict) else offered)  # both are accepted
+    declared = [function for box in boxes for function in _functions(box)]
+    tools = tuple(map(_offered, declared))
     return Question("gemini", model, tuple(said), tools, ":streamGenerateContent" in path)
 
 
 def _content(content: Json, before: list[Said]) -> Iterator[Said]:
     """One content: a turn of the model, or the user's words and the results of tools."""
     parts = _parts(content)
-    if isinstance(content, dict) and content.get("role") == "model":
-        calls = [_call(part["functionCall"]) for part in parts if "functionCall" in part]
-        yield Said("assistant", _text(parts), tuple(calls))
+    if mapping(content).get("role") == "model":
+        calls = [mapping(field(part, "functionCall")) for part in parts]
+        yield Said("assistant", _text(parts), tuple(_call(call) for call in calls if call))
         return
-    yield from (_result(p["functionResponse"], before) for p in parts if "functionResponse" in p)
+    responses = [mapping(field(part, "functionResponse")) for part in parts]
+    for number, response in enumerate(filter(None, responses)):
+        yield _result(response, before, responses[:number])
     if any("text" in part for part in parts):
         yield Said("user", _text(parts))
 
 
 def _parts(content: Json) -> list[Body]:
-    parts = content.get("parts") if isinstance(content, dict) else None
-    return [part for part in parts or () if isinstance(part, dict)]
+    return mappings(mapping(content).get("parts"))
 
 
 def _text(parts: list[Body]) -> str:
-    return "".join(str(p["text"]) for p in parts if "text" in p and not p.get("thought"))
+    return "".join(text_of(part.get("text")) for part in parts if not part.get("thought"))
 
 
 def _call(call: Body) -> Call:
-    return Call(str(call.get("name", "")), call.get("args") or {}, str(call.get("id", "")))
+    return Call(text_of(call.get("name")), mapping(call.get("args")), text_of(call.get("id")))
 
 
-def _result(response: Body, before: list[Said]) -> Said:
-    """A result; the wire tells its name, and an id only if the call had one."""
-    value = response.get("response") or {}
-    text = next((str(v) for k, v in value.items() if k in ("result", "output", "error")), "")
-    name = str(response.get("name", ""))
-    open_ids = [call.id for said in before for call in said.calls if call.name == name]
-    call_id = str(response.get("id", "")) or (open_ids[-1] if open_ids else "")
-    return Said("tool", text or str(value), call_id=call_id, name=name)
+def _result(response: Body, before: list[Said], earlier: list[Body]) -> Said:
+    """A result. Without an id it belongs to the next call of its name in the model's turn."""
+    name = text_of(response.get("name"))
+    value = mapping(response.get("response"))
+    told = [value[key] for key in ("result", "output", "error") if key in value]
+    text = (text_of(told[0]) if told else "") or str(value)
+    turn = next((said.calls for said in reversed(before) if said.calls), ())
+    ids = [call.id for call in turn if call.name == name]
+    place = sum(1 for each in earlier if each.get("name") == name)
+    call_id = text_of(response.get("id")) or (ids[place] if place < len(ids) else "")
+    return Said("tool", text, call_id=call_id, name=name)
 
 
-def _functions(tool: Json) -> list[Body]:
-    return tool.get("functionDeclarations") or [] if isinstance(tool, dict) else []
+def _functions(tool: Body) -> list[Body]:
+    return mappings(field(tool, "functionDeclarations"))
 
 
 def _offered(function: Body) -> Offered:
-    schema = function.get("parametersJsonSchema") or function.get("parameters") or {}
-    return Offered(str(function.get("name")), str(function.get("description", "")), schema)
+    schema = mapping(field(function, "parametersJsonSchema") or function.get("parameters"))
+    name, about = text_of(function.get("name")), text_of(function.get("description"))
+    return Offered(name, about, schema)
 
 
 # ---- what is answered ----------------------------------------------------------------------

@@ -15,8 +15,11 @@ from freya_teach.lab.gateway.wire import (
     Sent,
     count_tokens,
     fresh_ids,
+    mapping,
+    mappings,
     pieces,
     slices,
+    text_of,
 )
 from freya_teach.llm.messages import Json
 
@@ -50,7 +53,8 @@ def understand(body: Json, _path: str = "") -> Question:
     said: list[Said] = []
     for number, message in enumerate(body["messages"]):
         said.append(_said(message, number, said))
-    tools = tuple(_offered(tool) for tool in body.get("tools") or ())
+    functions = [tool for tool in mappings(body.get("tools")) if mapping(tool.get("function"))]
+    tools = tuple(map(_offered, functions))
     return Question("openai", body["model"], tuple(said), tools, body.get("stream") is True)
 
 
@@ -58,8 +62,8 @@ def _said(message: Json, number: int, before: list[Said]) -> Said:
     role = ROLES.get(str(message.get("role"))) if isinstance(message, dict) else None
     if role is None:
         raise refusal("Invalid value for a message's role.", f"messages[{number}].role")
-    calls = tuple(_call(call) for call in message.get("tool_calls") or ())
-    call_id = str(message.get("tool_call_id") or "")
+    calls = tuple(map(_call, mappings(message.get("tool_calls"))))
+    call_id = text_of(message.get("tool_call_id"))
     names = {call.id: call.name for said in before for call in said.calls}
     text = _text(message.get("content"))
     return Said(role, text, calls, call_id, names.get(call_id, ""))
@@ -67,26 +71,25 @@ def _said(message: Json, number: int, before: list[Said]) -> Said:
 
 def _text(content: Json) -> str:
     if isinstance(content, list):
-        return "".join(_text(part.get("text")) for part in content if isinstance(part, dict))
-    return content if isinstance(content, str) else ""
+        return "".join(text_of(part.get("text")) for part in mappings(content))
+    return text_of(content)
 
 
-def _call(call: Json) -> Call:
-    function = call.get("function") or {}
-    raw = str(function.get("arguments", ""))
+def _call(call: Body) -> Call:
+    function = mapping(call.get("function"))
+    raw = text_of(function.get("arguments"))
     try:
         arguments = json.loads(raw or "{}")
-    except ValueError:
+    except (ValueError, RecursionError):
         arguments = raw
-    if not isinstance(arguments, dict):
-        arguments = raw
-    return Call(str(function.get("name", "")), arguments, str(call.get("id", "")))
+    name, call_id = text_of(function.get("name")), text_of(call.get("id"))
+    return Call(name, arguments if isinstance(arguments, dict) else raw, call_id)
 
 
-def _offered(tool: Json) -> Offered:
-    function = tool.get("function") or {}
-    parameters = function.get("parameters") or {}
-    return Offered(str(function.get("name")), str(function.get("description", "")), parameters)
+def _offered(tool: Body) -> Offered:
+    function = mapping(tool.get("function"))
+    name, about = text_of(function.get("name")), text_of(function.get("description"))
+    return Offered(name, about, mapping(function.get("parameters")))
 
 
 # ---- what is answered ----------------------------------------------------------------------
@@ -97,7 +100,7 @@ def encode(move: Move, question: Question, body: Body) -> Sent:
     calls = _calls_to_wire(move, question)
     usage = _usage(move, calls, body)
     if question.stream:
-        wants_usage = (body.get("stream_options") or {}).get("include_usage") is True
+        wants_usage = mapping(body.get("stream_options")).get("include_usage") is True
         chunks = _chunks(move, calls, question.model, usage if wants_usage else None)
         return Sent(chunks=tuple(chunks), last_word="[DONE]")
     message: Body = {"role": "assistant", "content": move.text or None, "refusal": None}

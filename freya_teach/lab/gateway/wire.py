@@ -63,6 +63,21 @@ class _Events(httpx.AsyncByteStream):
             yield event
 
 
+def mapping(value: Json) -> dict[str, Json]:
+    """The JSON object, or an empty one in the place of anything else."""
+    return value if isinstance(value, dict) else {}
+
+
+def mappings(value: Json) -> list[dict[str, Json]]:
+    """The objects of a JSON list; none in anything else."""
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def text_of(value: Json) -> str:
+    """The JSON string, or an empty one in the place of anything else."""
+    return value if isinstance(value, str) else ""
+
+
 def count_tokens(value: Json) -> int:
     """A guess that is the same everywhere: a quarter of the bytes of the JSON."""
     size = len(json.dumps(value, ensure_ascii=False).encode("utf-8", "surrogatepass"))
