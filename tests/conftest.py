@@ -1,5 +1,8 @@
 """What every test gets: a closed network, and asyncio under `async def` tests."""
 
+import os
+import tempfile
+
 import pytest
 from hypothesis import settings
 
@@ -10,8 +13,9 @@ settings.load_profile("no-deadline")
 
 
 def pytest_configure() -> None:
-    """Refuse every connection but those to this machine, for the whole run."""
+    """For the whole run: connect to this machine only, leave the learner's own progress alone."""
     shut_network()
+    os.environ["FREYA_PROGRESS_FILE"] = f"{tempfile.mkdtemp()}/progress.json"
 
 
 @pytest.fixture(scope="session")

@@ -32,7 +32,7 @@ def build_app() -> typer.Typer:
     import rich  # noqa: F401 - asked for here, so that no command fails halfway
     import typer
 
-    from freya_teach.cli import demo, doctor, inspect, lab
+    from freya_teach.cli import demo, doctor, inspect, lab, local_model, progress, record
 
     app = typer.Typer(
         help="Learn how an LLM agent works by reading, running and breaking a small one.",
@@ -42,9 +42,12 @@ def build_app() -> typer.Typer:
     )
     app.command()(lab.lab)
     app.command()(lab.reset)
+    app.command()(progress.progress)
     app.command()(demo.demo)
     app.command()(inspect.inspect)
     app.command()(doctor.doctor)
+    app.command()(local_model.local_model)
+    app.command()(record.record)
     return app
 
 

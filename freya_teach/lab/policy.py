@@ -186,7 +186,9 @@ def _latest_turn(question: Question) -> tuple[tuple[Call, ...], tuple[Said, ...]
     """The newest calls since the question, and their results."""
     said = question.since_asked
     last = max((i for i, each in enumerate(said) if each.calls), default=None)
-    return (said[last].calls, said[last + 1 :]) if last is not None else ((), ())
+    if last is None:
+        return (), ()
+    return said[last].calls, tuple(each for each in said[last + 1 :] if each.role == "tool")
 
 
 def _misspelt(call: Call) -> Call:
