@@ -68,6 +68,7 @@ class Lesson:
     _mismatches: list[ReplayMismatch] = field(default_factory=list)
     _at_close: list[Callable[[], None]] = field(default_factory=list)
     _folder: tempfile.TemporaryDirectory[str] | None = None
+    _views: Views | None = None
 
     # ---- the other end of the wire ---------------------------------------------------------
 
@@ -128,7 +129,9 @@ class Lesson:
         """The pictures: `lab.view.stepper(result)` and others."""
         from freya_teach.lab.views import Views  # noqa: PLC0415 - no lesson pays for unseen views
 
-        return Views(self)
+        if self._views is None:  # one for the lesson: a new seat takes the place of the last one
+            self._views = Views(self)
+        return self._views
 
     # ---- exercises -------------------------------------------------------------------------
 
@@ -216,7 +219,7 @@ def _address(recording: Recording) -> str:
 def _replayed(section: str) -> str:
     paths = (course_folder("fixtures") / section).glob("*/*.json")
     kinds = sorted({load_recording(path).provenance["kind"] for path in paths})
-    return f"replayed answers ({' and '.join(kinds) or 'none'})"
+    return f"replayed answers ({' and '.join(kinds)})" if kinds else "rules answer (the gateway)"
 
 
 def lesson(section: str) -> Lesson:

@@ -65,6 +65,7 @@ def test_one_line_says_who_answers(capsys: pytest.CaptureFixture[str], course: P
     real = {"kind": "recorded", "server": "s", "model": "m", "date": "d", "command": "c"}
     written(course / "real", exchange({}, {}, provenance=real))
     assert lab.other_end == "replayed answers (authored and recorded)"
+    assert lesson("9.9").other_end == "rules answer (the gateway)"
 
 
 async def test_a_lesson_that_used_everything_closes_with_one_line(

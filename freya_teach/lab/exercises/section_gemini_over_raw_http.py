@@ -137,8 +137,8 @@ EXERCISES = (
         hints=(
             "A tool message knows its `tool_call_id`, and nothing of a name. A call knows both.",
             (
-                "Put the texts into a dict by `tool_call_id` first. Then go through the *calls*, and "
-                "take each text from there."
+                "Put the texts into a dict by `tool_call_id` first. Then go through the *calls*, "
+                "and take each text from there."
             ),
         ),
         solution=matched_results,

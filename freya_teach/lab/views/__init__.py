@@ -1,0 +1,72 @@
+"""Pictures of a run: something to look at, to step through, and to take part in. (start)
+
+lab.view.stepper(result)   lab.view.guard(result)   lab.view.be_the_model(question, tools)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, Protocol
+
+from freya_teach.kernel import Kernel
+from freya_teach.lab.gateway.question import Policy
+from freya_teach.lab.views.be_the_model import Seat
+from freya_teach.lab.views.guard import Watch, guard
+from freya_teach.lab.views.sitting import Sitting
+from freya_teach.lab.views.stepper import Place, stepper
+from freya_teach.lab.views.view import View
+from freya_teach.tools.tool import Tool
+from freya_teach.trace import RunResult
+
+PATIENCE = 7 * 24 * 3600.0
+"""Seconds that a request may wait for the person who answers it."""
+
+
+class Lab(Protocol):
+    """What the views need of a lesson."""
+
+    def kernel(self, scenario: str, *, policy: Policy | None = None, **settings: Any) -> Kernel:
+        """A kernel with this policy at the other end."""
+
+    def on_close(self, callback: Callable[[], None]) -> None:
+        """Call this when the lesson ends."""
+
+
+class Views:
+    """The views of a lesson. There is one of them per lesson: it knows who sits in the seat."""
+
+    def __init__(self, lab: Lab) -> None:
+        self._lab = lab
+        self._seat: Seat | None = None
+
+    def stepper(self, result: RunResult) -> View[Place]:
+        """A run step by step, between model, harness and tools."""
+        return stepper(result)
+
+    def guard(self, result: RunResult) -> View[Watch]:
+        """A run turn by turn, as the loop guard sees it."""
+        return guard(result)
+
+    def be_the_model(
+        self,
+        question: str,
+        tools: Iterable[Tool | Callable[..., Any]] = (),
+        *,
+        wire: str = "openai",
+        **settings: Any,
+    ) -> Seat:
+        """A seat in which you answer instead of a model; an earlier seat of the lesson is left."""
+        if self._seat is not None:
+            self._seat.leave()
+        offered = list(tools)
+
+        async def run(sitting: Sitting) -> RunResult:
+            chosen = {"provider": wire, "request_seconds": PATIENCE, **settings}
+            kernel = self._lab.kernel("gateway", policy=sitting.policy, **chosen)
+            kernel.http.event_hooks = {"request": [sitting.watch]}
+            async with kernel.http:
+                return await kernel.agent(offered).run(question)
+
+        seat = self._seat = Seat(run)
+        self._lab.on_close(seat.leave)
+        return seat
