@@ -12,7 +12,7 @@ NBSTRIPOUT = $(RUN) nbstripout --keep-output --keep-count --keep-id --unix-newli
 	--extra-keys "cell.metadata.execution metadata.language_info.version metadata.widgets"
 
 .DEFAULT_GOAL := help
-.PHONY: help lab demo test check fix notebooks bench soak browser-deps
+.PHONY: help lab demo test check fix notebooks bench soak lite browser-deps
 
 help: ## say what can be done
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -31,6 +31,7 @@ check: $(UV) ## lint, types, notebooks, workflow, pins and hygiene; changes noth
 	$(RUN) ruff format --check .
 	$(RUN) mypy
 	$(if $(NOTEBOOKS),$(NBSTRIPOUT) --verify $(NOTEBOOKS))
+	$(RUN) python .ci/notebooks/lint.py
 	$(RUN) check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/ci.yml
 	$(RUN) python .ci/pins.py check
 	$(RUN) python .ci/hygiene.py
@@ -40,10 +41,8 @@ fix: $(UV) ## repair what can be repaired by a program
 	$(RUN) ruff format .
 	$(if $(NOTEBOOKS),$(NBSTRIPOUT) $(NOTEBOOKS))
 
-notebooks: $(UV) ## run all notebooks again and show what changed in their outputs
-	$(if $(NOTEBOOKS),$(RUN) jupyter nbconvert --to notebook --execute --inplace $(NOTEBOOKS))
-	$(if $(NOTEBOOKS),$(NBSTRIPOUT) $(NOTEBOOKS))
-	git diff --stat -- notebooks
+notebooks: $(UV) ## run what changed again, show its outputs (ALL=1: all; NB=FILE: this one)
+	$(RUN) python .ci/notebooks/rerun.py $(if $(ALL),--all) $(NB)
 
 bench: $(UV) ## measure, as ratios within one run
 	$(RUN) pytest -m bench tests/bench -s
@@ -51,11 +50,15 @@ bench: $(UV) ## measure, as ratios within one run
 soak: $(UV) ## the long proofs
 	$(RUN) pytest -m soak
 
-browser-deps: ## install Chromium for the browser tests (Debian, Ubuntu)
-	@command -v apt-get >/dev/null || { \
-		echo "There is no apt-get here: install Chromium or Chrome by hand."; exit 1; }
-	apt-get update
-	apt-get install --yes --no-install-recommends chromium
+lite: $(UV) ## build the browser edition in book/lite/_build/site (needs npm)
+	$(RUN) --script book/lite/build.py
+
+browser-deps: ## install Chromium for the browser tests, if there is none (Debian, Ubuntu)
+	@for name in chromium chromium-browser google-chrome; do \
+		command -v $$name && exit 0; done; \
+	command -v apt-get >/dev/null || { \
+		echo "There is no apt-get here: install Chromium or Chrome by hand."; exit 1; }; \
+	apt-get update && apt-get install --yes --no-install-recommends chromium
 
 .uv/bin/uv:
 	$(PYTHON) -m venv .uv
