@@ -109,7 +109,7 @@ def as_file(
         "model": model,
         "request": heard.request,
         "response": heard.response,
-        "provenance": {"kind": "recorded", **provenance},
+        "provenance": {"kind": "recorded", "model": model, **provenance},
     }
 
 

@@ -64,7 +64,7 @@ async def test_of_both_halves_only_what_a_reader_needs_is_kept() -> None:
     assert heard["request"]["body"] == BODY
     assert heard["response"]["headers"] == {"content-type": "application/json"}
     assert heard["response"]["body"]["created"] == 1764500000
-    assert heard["provenance"] == {"kind": "recorded", "server": "here"}
+    assert heard["provenance"] == {"kind": "recorded", "model": "m", "server": "here"}
     assert KEY not in json.dumps(heard)
 
 
