@@ -14,6 +14,7 @@ import typer
 
 from freya_teach.cli import working_copy
 from freya_teach.cli.jupyter_setup import lab_command, lab_environment
+from freya_teach.cli.trust import sign_untouched
 from freya_teach.cli.working_copy import WorkingCopyError
 from freya_teach.errors import ConfigError
 from freya_teach.paths import course_folder, in_checkout
@@ -54,6 +55,7 @@ def reset(
     copy = folder.expanduser().absolute()
     try:
         restored, kept = working_copy.restore(course_folder("notebooks"), copy, section)
+        sign_untouched(course_folder("notebooks"), copy)
     except (WorkingCopyError, ConfigError) as problem:
         raise _failure(problem) from problem
     print(f"{restored.relative_to(copy)} is as it came with the course.")
@@ -64,6 +66,7 @@ def reset(
 def _make_copy(copy: Path) -> Path:
     try:
         report = working_copy.bring_up_to_date(course_folder("notebooks"), copy)
+        sign_untouched(course_folder("notebooks"), copy)
     except (WorkingCopyError, ConfigError) as problem:
         raise _failure(problem) from problem
     print(f"Your notebooks are in {copy}.")
