@@ -12,7 +12,7 @@ from freya_teach.llm.messages import Json
 
 MAX_DIFF_LINES = 30
 MAX_LINE_CHARS = 120
-SHOWN_CHARS = 48
+SHOWN_CHARS = 28
 
 
 class Absent:
@@ -34,7 +34,7 @@ class Difference(NamedTuple):
 
     def __str__(self) -> str:
         first, second = _around(self.first, self.second)
-        return _printable(f"{self.place}: {first} was recorded, {second} was sent")
+        return _printable(f"{self.place}: recorded {first}, sent {second}")
 
 
 def differences(first: Json, second: Json, place: str = "") -> Iterator[Difference]:

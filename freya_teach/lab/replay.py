@@ -148,12 +148,12 @@ class _Replay:
         nearest = min(waiting or self.scenario.recordings, key=lambda r: _distance(r, sent))
         recorded = {key: nearest.request[key] for key in sent}
         found = list(differences(recorded, sent))
-        more = f" (and {len(found) - 1} more: lab.diff() shows all)" if len(found) > 1 else ""
+        places = "one place" if len(found) == 1 else f"{len(found)} places"
         return ReplayMismatch(
-            f"no recording of scenario {name!r} answers this request. Nearest is "
-            f"{nearest.path.name}; what differs:\n  {found[0]}{more}\n"
-            f'To go on, undo the change, or write "{GATEWAY}" in the place of "{name}": rules '
-            "answer then, to whatever is asked.",
+            f"no recording of {name!r} answers this. The nearest, {nearest.path.name}, differs in "
+            f"{places}:\n  {found[0]}\n"
+            f'Undo the change, or write "{GATEWAY}" for "{name}": then rules answer. '
+            "(All that differs: lab.diff())",
             recorded,
             sent,
         )

@@ -15,6 +15,7 @@ import contextvars
 import inspect
 import json
 import logging
+import sys
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -154,7 +155,11 @@ def _in_daemon_thread(work: Callable[[], Any]) -> asyncio.Future[Any]:
         except RuntimeError:  # the loop is closed: nobody is waiting any more
             logger.info("a tool returned after its run had ended")
 
-    threading.Thread(target=body, name="freya-tool", daemon=True).start()
+    if sys.platform == "emscripten":
+        # subtle: a web page has no threads, so the tool holds up the loop and no time limit ends it
+        loop.call_soon(body)
+    else:
+        threading.Thread(target=body, name="freya-tool", daemon=True).start()
     return future
 
 

@@ -40,12 +40,12 @@ def test_each_difference_can_be_told_in_one_line(first: Any, second: Any) -> Non
 @pytest.mark.parametrize(
     ("first", "second", "expected"),
     [
-        ({"n": 1}, {"n": True}, ["n: 1 was recorded, true was sent"]),
-        ({"n": 1}, {}, ["n: 1 was recorded, nothing was sent"]),
-        ({}, {"n": None}, ["n: nothing was recorded, null was sent"]),
-        ([1], [1, "é"], ['[1]: nothing was recorded, "é" was sent']),
-        (None, {}, ["the body: null was recorded, {} was sent"]),
-        ({"a": {"b": [0]}}, {"a": {"b": [{}]}}, ["a.b[0]: 0 was recorded, {} was sent"]),
+        ({"n": 1}, {"n": True}, ["n: recorded 1, sent true"]),
+        ({"n": 1}, {}, ["n: recorded 1, sent nothing"]),
+        ({}, {"n": None}, ["n: recorded nothing, sent null"]),
+        ([1], [1, "é"], ['[1]: recorded nothing, sent "é"']),
+        (None, {}, ["the body: recorded null, sent {}"]),
+        ({"a": {"b": [0]}}, {"a": {"b": [{}]}}, ["a.b[0]: recorded 0, sent {}"]),
     ],
 )
 def test_a_difference_names_the_place_and_both_values(

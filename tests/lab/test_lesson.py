@@ -167,7 +167,7 @@ async def test_a_swallowed_miss_is_raised_at_the_next_step_and_then_forgotten(
 ) -> None:
     lab = lesson("1.2")
     await miss(lab)
-    with pytest.raises(ReplayMismatch, match="no recording of scenario"):
+    with pytest.raises(ReplayMismatch, match="no recording of"):
         next_step(lab)
     next_step(lab)
 
@@ -184,7 +184,7 @@ async def test_a_tool_that_catches_everything_cannot_hide_a_miss() -> None:
             return "Nothing was found."
 
     assert await fetch(3) == "Nothing was found."
-    with pytest.raises(ReplayMismatch, match=r"3 was sent"):
+    with pytest.raises(ReplayMismatch, match=r"sent 3"):
         lab.close()
 
 
@@ -194,7 +194,7 @@ async def test_the_first_of_several_misses_is_raised() -> None:
         for number in (3, 4):
             with pytest.raises(ReplayMismatch):
                 await http.post(URL, json={"q": number})
-    with pytest.raises(ReplayMismatch, match="3 was sent"):
+    with pytest.raises(ReplayMismatch, match="sent 3"):
         lab.close()
 
 

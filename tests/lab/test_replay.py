@@ -81,7 +81,7 @@ async def test_a_request_that_differs_in_anything_is_not_answered(
 ) -> None:
     async with scenario(tmp_path, exchange({"q": 1}, {})).client() as http:
         said = await missed(http, **sent)
-    assert said.startswith("no recording of scenario 'made-up' answers this request.")
+    assert said.startswith("no recording of 'made-up' answers this.")
 
 
 async def test_a_request_without_a_body_is_matched_by_method_and_address(tmp_path: Path) -> None:
@@ -156,11 +156,12 @@ async def test_a_miss_says_in_three_lines_what_differs_and_how_to_go_on(tmp_path
     async with scenario(tmp_path, exchange(recorded, {})).client() as http:
         said = await missed(http, "POST", URL, json={**recorded, "n": 2, "stream": True})
     assert said.splitlines() == [
-        "no recording of scenario 'made-up' answers this request. Nearest is 01.json; "
-        "what differs:",
-        "  body.n: 1 was recorded, 2 was sent (and 1 more: lab.diff() shows all)",
-        'To go on, undo the change, or write "gateway" in the place of "made-up": rules answer '
-        "then, to whatever is asked.",
+        "no recording of 'made-up' answers this. The nearest, 01.json, differs in 2 places:",
+        "  body.n: recorded 1, sent 2",
+        (
+            'Undo the change, or write "gateway" for "made-up": then rules answer. '
+            "(All that differs: lab.diff())"
+        ),
     ]
 
 
@@ -179,7 +180,7 @@ async def test_a_miss_is_compared_with_the_exchange_that_is_nearest(tmp_path: Pa
     far, near = {"messages": ["a", "b", "c"], "n": 1}, {"messages": ["x"], "n": 1}
     async with scenario(tmp_path, exchange(far, {}), exchange(near, {})).client() as http:
         said = await missed(http, "POST", URL, json={"messages": ["y"], "n": 1})
-    assert 'Nearest is 02.json; what differs:\n  body.messages[0]: "x" was recorded' in said
+    assert 'nearest, 02.json, differs in one place:\n  body.messages[0]: recorded "x"' in said
 
 
 async def test_of_equally_near_ones_it_is_the_first_that_is_left(tmp_path: Path) -> None:
@@ -187,9 +188,9 @@ async def test_of_equally_near_ones_it_is_the_first_that_is_left(tmp_path: Path)
     async with opened.client() as http:
         await asked(http, {"q": 1})
         said = await missed(http, "POST", URL, json={"q": 3})
-        assert "Nearest is 02.json" in said
+        assert "nearest, 02.json," in said
         await asked(http, {"q": 2})
-        assert "Nearest is 01.json" in await missed(http, "POST", URL, json={"q": 3})
+        assert "nearest, 01.json," in await missed(http, "POST", URL, json={"q": 3})
 
 
 async def test_asking_once_more_than_was_recorded_is_told_so(tmp_path: Path) -> None:
@@ -214,7 +215,7 @@ async def test_the_kernel_lets_a_miss_through_as_it_is(tmp_path: Path, *, stream
     opened = scenario(tmp_path, exchange({"q": 1}, {}))
     settings = Settings(base_url="https://api.example.org", stream=stream)
     agent = build_kernel(settings, opened.client()).agent()
-    with pytest.raises(ReplayMismatch, match="no recording of scenario"):
+    with pytest.raises(ReplayMismatch, match="no recording of"):
         await agent.run("Hi?")
     assert len(opened.mismatches) == 1
 
