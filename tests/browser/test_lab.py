@@ -57,7 +57,7 @@ def test_a_learner_edits_a_cell_is_told_in_three_lines_and_goes_on_with_the_gate
     learner.edit(cell, "run(QUESTION)", 'run("How warm is it in Oslo?")')
     message = learner.run(cell)
     expect(message).to_have_count(1)
-    expect(cell.locator(TRACE)).to_contain_text("no recording of scenario 'weather-openai'")
+    expect(cell.locator(TRACE)).to_contain_text("no recording of 'weather-openai'")
     learner.picture("no-recording", cell)
     text = message.inner_text()
     assert len(text.strip().splitlines()) == 3, text
