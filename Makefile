@@ -48,7 +48,7 @@ bench: $(UV) ## measure, as ratios within one run
 	$(RUN) pytest -m bench tests/bench -s
 
 soak: $(UV) ## the long proofs
-	$(RUN) pytest -m soak
+	$(RUN) pytest -n auto -m soak
 
 lite: $(UV) ## build the browser edition in book/lite/_build/site (needs npm)
 	$(RUN) --script book/lite/build.py
