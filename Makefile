@@ -5,6 +5,8 @@ UV_VERSION := 0.13.9
 PYTHON ?= python3
 UV := $(or $(shell command -v uv 2>/dev/null),.uv/bin/uv)
 RUN := $(UV) run
+# So that a test that needs uv finds the copy, too.
+export PATH := $(CURDIR)/.uv/bin:$(PATH)
 
 NOTEBOOKS = $(shell find notebooks -name '*.ipynb' -not -path '*/.ipynb_checkpoints/*' | sort)
 # Outputs, their counts and cell ids stay in git; timestamps and widget state do not.
