@@ -14,7 +14,48 @@ import time
 import uuid
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, datetime, timedelta, tzinfo
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from freya_teach.errors import ConfigError
+
+
+class LocalZone(tzinfo):
+    """This machine's zone, asked anew for each moment: its offset changes with the season."""
+
+    def fromutc(self, dt: datetime) -> datetime:
+        """UTC → the time on this machine's clock."""
+        here = dt.replace(tzinfo=UTC).astimezone()
+        first = here.replace(tzinfo=None).astimezone()
+        # on the night when the clocks go back an hour comes twice: is this the second one?
+        return here.replace(tzinfo=self, fold=int(first.utcoffset() != here.utcoffset()))
+
+    def utcoffset(self, dt: datetime | None) -> timedelta | None:
+        """How far this machine is from UTC at that moment."""
+        return None if dt is None else dt.replace(tzinfo=None).astimezone().utcoffset()
+
+    def dst(self, dt: datetime | None) -> None:
+        """Not known: the machine tells the offset only."""
+
+    def tzname(self, dt: datetime | None) -> str | None:
+        """The machine's short name of its zone at that moment, such as CET."""
+        return None if dt is None else dt.replace(tzinfo=None).astimezone().tzname()
+
+    def __str__(self) -> str:
+        return "local time"
+
+
+def zone_of(name: str) -> tzinfo:
+    """The time zone of this name; without one, this machine's. Raises `ConfigError`."""
+    if not name:
+        return LocalZone()
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        raise ConfigError(
+            f"there is no time zone {name!r}: use a name such as Europe/Oslo or UTC. If the name "
+            "is right, this system has no list of zones: pip install tzdata"
+        ) from None
 
 
 def _new_id(prefix: str) -> str:

@@ -2,6 +2,7 @@
 
     FreyaError
     ├── ConfigError            operator: a setting is missing or makes no sense
+    ├── PromptError            operator: a prompt's file or a template's placeholder is wrong
     ├── SessionBusy            developer: this history has a run in progress already
     ├── TranscriptError        developer: a call without its result, or a result without its call
     ├── UnsupportedContent     developer: a message part that this provider cannot carry
@@ -38,6 +39,12 @@ class ConfigError(FreyaError):
     """A setting is missing or makes no sense; the message says which and where to set it."""
 
     kind = "config"
+
+
+class PromptError(FreyaError):
+    """A prompt cannot be read or filled in; the message names the files and what to change."""
+
+    kind = "prompt"
 
 
 class SessionBusy(FreyaError):

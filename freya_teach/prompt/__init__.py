@@ -1,0 +1,1 @@
+"""From text files to one system prompt. (chapter 3.2)"""
