@@ -32,7 +32,17 @@ def build_app() -> typer.Typer:
     import rich  # noqa: F401 - asked for here, so that no command fails halfway
     import typer
 
-    from freya_teach.cli import demo, doctor, inspect, lab, local_model, progress, record
+    from freya_teach.cli import (
+        demo,
+        doctor,
+        inspect,
+        lab,
+        local_model,
+        log,
+        progress,
+        prompts,
+        record,
+    )
 
     app = typer.Typer(
         help="Learn how an LLM agent works by reading, running and breaking a small one.",
@@ -45,6 +55,8 @@ def build_app() -> typer.Typer:
     app.command()(progress.progress)
     app.command()(demo.demo)
     app.command()(inspect.inspect)
+    app.command()(log.log)
+    app.add_typer(prompts.app, name="prompts")
     app.command()(doctor.doctor)
     app.command()(local_model.local_model)
     app.command()(record.record)

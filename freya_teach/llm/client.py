@@ -11,7 +11,6 @@ recording, a fake or the real API is decided by the `httpx.AsyncClient` that is 
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from dataclasses import dataclass, field
@@ -32,11 +31,10 @@ from freya_teach.llm.protocol import (
     Route,
     WireRequest,
 )
+from freya_teach.llm.redaction import redact, secrets_of
 from freya_teach.llm.refusal import raise_for_error
-from freya_teach.llm.request_log import RequestLog, redact, secrets_of
+from freya_teach.llm.request_log import RequestLog
 from freya_teach.llm.sse import ChunkDecoder, parse_json
-
-logger = logging.getLogger(__name__)
 
 
 def ignore(delta: Delta) -> None:
@@ -81,6 +79,7 @@ class HttpModelClient:
         _check_sendable(wire)
         assembler = Assembler(frozenset(tool.name for tool in request.tools))
         received = _Received()
+        logged = self.log.request(wire) if self.log else None
         started = self.ambient.monotonic()
         error = ""
         try:
@@ -93,18 +92,9 @@ class HttpModelClient:
         finally:
             seconds = self.ambient.monotonic() - started
             body = b"".join(received.pieces)
-            self._write_log(wire, received.status, body, seconds, error)
+            if logged:
+                logged.reply(received.status, body, seconds, error)
         return Exchange(wire, received.status or 0, body, reply, seconds)
-
-    def _write_log(
-        self, wire: WireRequest, status: int | None, body: bytes, seconds: float, error: str
-    ) -> None:
-        if self.log is None:
-            return
-        try:
-            self.log.write(wire, status, body, seconds, error)
-        except OSError as problem:  # a full disk is no reason to lose an answer that was paid for
-            logger.warning("the request log cannot be written: %s", problem)
 
     async def _receive(
         self,

@@ -1,102 +1,154 @@
 """What was sent and what came back, whole, with the keys taken out. (chapter 3.4)
 
-One JSON object per line: time, request (method, URL, headers, body), status, response text,
-seconds, error. Full content by default: what a shorter log cuts off is what one needs when a
-prompt was composed wrongly. A key in a header, in a URL or quoted back in an answer is replaced.
+A file of JSON Lines for each day, `llm-2026-11-30.jsonl`. A request is written before it is sent,
+its reply when it has come, under the same id: after a crash the log still says what was asked.
+Full content by default: what a shorter log cuts off is what one needs when a prompt was composed
+wrongly. A key in a header, in a URL or quoted back in an answer is replaced.
 """
 
 from __future__ import annotations
 
 import json
+import logging
 import os
-import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
+from typing import BinaryIO
 
 from freya_teach.ambient import Ambient
 from freya_teach.llm.messages import Json
 from freya_teach.llm.protocol import WireRequest
-from freya_teach.llm.wirejson import encode
-
-SECRET_HEADERS = {
-    "authorization",
-    "proxy-authorization",
-    "api-key",
-    "x-api-key",
-    "x-goog-api-key",
-    "cookie",
-}
-SECRET_IN_URL = re.compile(
-    r"([?&](?:key|api_key|access_token)=)[^&#]*|(?<=://)[^/@]+(?=@)", re.IGNORECASE
+from freya_teach.llm.redaction import (
+    REDACTED,
+    SECRET_IN_URL,
+    redact,
+    redact_all,
+    redacted_headers,
+    secret_forms,
 )
-"""A key as a query parameter, or a name and password before the host."""
-REDACTED = "[redacted]"
+from freya_teach.llm.wirejson import as_dict, encode
+
+logger = logging.getLogger(__name__)
 
 
-def redacted_headers(headers: Mapping[str, str]) -> dict[str, str]:
-    """The headers, with the value of every secret one replaced.
+@dataclass(slots=True)
+class RequestLog:
+    """A folder of log files, private to the user, each opened for a line and closed again.
 
-    >>> redacted_headers({"x-goog-api-key": "AQ.secret", "accept": "*/*"})
-    {'x-goog-api-key': '[redacted]', 'accept': '*/*'}
+    A disk that is full or a folder that cannot be written is told once, and breaks no run.
     """
-    return {
-        name: REDACTED if name.lower() in SECRET_HEADERS else value
-        for name, value in headers.items()
-    }
 
+    folder: Path
+    ambient: Ambient
+    max_bytes: int | None = None
+    """Bytes of one day's file; what comes after is not written. None means no limit."""
+    _full: Path | None = None
+    _has_told: bool = False
 
-def secrets_of(request: WireRequest) -> tuple[str, ...]:
-    """The secret values in a request's headers, without `Bearer `."""
-    values = (v for name, v in request.headers.items() if name.lower() in SECRET_HEADERS)
-    return tuple(value.removeprefix("Bearer ") for value in values if value)
+    def request(self, wire: WireRequest) -> LoggedRequest:
+        """Write what is about to be sent; the result takes what comes back."""
+        secrets = secret_forms(wire)
+        url = redact(SECRET_IN_URL.sub(rf"\1{REDACTED}", wire.url), secrets)
+        sent: dict[str, Json] = {
+            "method": wire.method,
+            "url": url,
+            "headers": redacted_headers(wire.headers),
+            "body": redact_all(json.loads(wire.body), secrets),
+        }
+        path = self.folder / f"llm-{self._now():%Y-%m-%d}.jsonl"
+        entry = LoggedRequest(self, path, self.ambient.new_id("exchange"), secrets)
+        self.append(path, {"id": entry.id, "request": sent})
+        return entry
 
+    def append(self, path: Path, entry: dict[str, Json]) -> None:
+        """Write one line with the time. Nothing is raised where that is not possible."""
+        if path == self._full:
+            return
+        line = encode({"time": self._now().isoformat(), **entry}) + b"\n"
+        try:
+            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with open(path, "a+b", opener=_private) as file:
+                size = file.seek(0, os.SEEK_END)
+                if self.max_bytes is not None and size + len(line) > self.max_bytes:
+                    self._full = path
+                    self._tell_once(f"{path} has reached its limit of {self.max_bytes:,} bytes")
+                else:
+                    file.write(_end_of_torn_line(file, size) + line)
+        except OSError as problem:  # no reason to lose an answer that was paid for
+            what = problem.strerror or problem
+            self._tell_once(f"the request log {path} cannot be written: {what}")
 
-def redact(text: str, secrets: tuple[str, ...]) -> str:
-    """The text without these secrets, which a server may have quoted back."""
-    for secret in secrets:
-        text = text.replace(secret, REDACTED)
-    return text
+    def _now(self) -> datetime:
+        return self.ambient.now(self.ambient.zone)
+
+    def _tell_once(self, problem: str) -> None:
+        if not self._has_told:
+            self._has_told = True
+            logger.warning("%s. Runs go on, and are not logged while that is so", problem)
 
 
 @dataclass(frozen=True, slots=True)
-class RequestLog:
-    """A JSON Lines file, private to the user, opened for each line and flushed."""
+class LoggedRequest:
+    """A request that stands in the log and waits for its reply."""
 
+    log: RequestLog
     path: Path
-    ambient: Ambient
+    """The file of the day of the request; a reply after midnight goes there too."""
+    id: str
+    secrets: tuple[str, ...] = field(repr=False)
 
-    def write(
-        self, request: WireRequest, status: int | None, body: bytes, seconds: float, error: str = ""
-    ) -> None:
-        """Append one exchange. Raises `OSError` when the file cannot be written."""
-        secrets = secrets_of(request)
-        line: dict[str, Json] = {
-            "time": self.ambient.now(self.ambient.zone).isoformat(),
-            "request": {
-                "method": request.method,
-                "url": SECRET_IN_URL.sub(rf"\1{REDACTED}", request.url),
-                "headers": redacted_headers(request.headers),
-                "body": redact_all(json.loads(request.body), secrets),
-            },
+    def reply(self, status: int | None, body: bytes, seconds: float, error: str = "") -> None:
+        """Write what came back, or why nothing did; `status` is None where no answer came."""
+        came: dict[str, Json] = {
             "status": status,
-            "response": redact(body.decode("utf-8", "replace"), secrets),
+            "body": redact(body.decode("utf-8", "replace"), self.secrets),
             "seconds": round(seconds, 6),
-            "error": redact(error, secrets),
+            "error": redact(error, self.secrets),
         }
-        with open(self.path, "a", encoding="utf-8", opener=_private) as file:
-            file.write(encode(line).decode() + "\n")
+        self.log.append(self.path, {"id": self.id, "reply": came})
 
 
-def redact_all(value: Json, secrets: tuple[str, ...]) -> Json:
-    """The value without these secrets in its strings: a key `1` also stands where no text is."""
-    if isinstance(value, str):
-        return redact(value, secrets)
-    if isinstance(value, list):
-        return [redact_all(item, secrets) for item in value]
-    if isinstance(value, dict):
-        return {name: redact_all(item, secrets) for name, item in value.items()}
-    return value
+def read_log(path: Path) -> Iterator[dict[str, Json]]:
+    """The exchanges of a log file, oldest first: `{id, time, request, reply}`, each once.
+
+    `reply` is None where none was written, `request` is empty where that line is lost. A line that
+    is broken (the last one, after a crash) is passed over. Raises `OSError`.
+    """
+    exchanges: list[dict[str, Json]] = []
+    latest: dict[str, dict[str, Json]] = {}
+    with path.open("rb") as file:
+        for line in file:
+            entry = _read_line(line)
+            if not entry:
+                continue
+            id_, time = entry["id"], entry["time"]
+            if "request" in entry or id_ not in latest:  # a counted id may come again
+                latest[id_] = {"id": id_, "time": time, "request": {}, "reply": None}
+                exchanges.append(latest[id_])
+            halves = [name for name in ("request", "reply") if name in entry]
+            latest[id_] |= {name: as_dict(entry[name]) for name in halves}
+    yield from exchanges
+
+
+def _read_line(line: bytes) -> dict[str, Json]:
+    """The entry in a line, or nothing where the line is no whole entry."""
+    try:
+        entry = as_dict(json.loads(line))
+    except (ValueError, RecursionError):
+        return {}
+    whole = isinstance(entry.get("id"), str) and isinstance(entry.get("time"), str)
+    halves = [as_dict(entry.get(name)) for name in ("request", "reply")]
+    return entry if whole and any(halves) else {}
+
+
+def _end_of_torn_line(file: BinaryIO, size: int) -> bytes:
+    """A line end where the last line has none: a crash or a full disk has cut it off."""
+    if not size:
+        return b""
+    file.seek(size - 1)
+    return b"" if file.read(1) == b"\n" else b"\n"
 
 
 def _private(path: str, flags: int) -> int:

@@ -33,7 +33,8 @@ from freya_teach.llm import gemini, openai
 from freya_teach.llm.client import HttpModelClient, ignore
 from freya_teach.llm.messages import ToolCall, assistant, user
 from freya_teach.llm.protocol import Adapter, Delta, Exchange, ModelRequest, Route, TextDelta
-from freya_teach.llm.request_log import REDACTED, RequestLog
+from freya_teach.llm.redaction import REDACTED
+from freya_teach.llm.request_log import RequestLog, read_log
 from tests.hostile_server import (
     Behaviour,
     Connection,
@@ -479,8 +480,11 @@ async def test_a_password_in_the_address_is_in_no_text_of_the_error() -> None:
 # ---- the log -------------------------------------------------------------------------------
 
 
-def lines_of(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+def exchange_in(folder: Path) -> dict[str, Any]:
+    """The one exchange in the one file of a log."""
+    (path,) = folder.iterdir()
+    (exchange,) = read_log(path)
+    return exchange
 
 
 @pytest.mark.parametrize(
@@ -493,44 +497,60 @@ def lines_of(path: Path) -> list[dict[str, Any]]:
         (then_reset(chunked(FIRST, end=False)), 200, "ResponseCut: "),
     ],
 )
-async def test_each_call_leaves_one_line_with_all_that_came_back(
+async def test_each_call_leaves_one_exchange_with_all_that_came_back(
     behave: Behaviour, status: int | None, error: str, tmp_path: Path
 ) -> None:
-    path = tmp_path / "log.jsonl"
     problem = ""
     try:
-        await asked(behave, log=RequestLog(path, Ambient()))
+        await asked(behave, log=RequestLog(tmp_path, Ambient()))
     except LLMError as caught:
         problem = f"{type(caught).__name__}: {caught}"
-    (line,) = lines_of(path)
-    assert (line["status"], line["error"]) == (status, problem)
+    exchange = exchange_in(tmp_path)
+    assert (exchange["reply"]["status"], exchange["reply"]["error"]) == (status, problem)
     assert problem.startswith(error)
-    assert KEY not in path.read_text(encoding="utf-8")
-    assert line["request"]["body"]["messages"] == [{"role": "user", "content": "Hi"}]
+    assert KEY not in str(exchange)
+    assert exchange["request"]["body"]["messages"] == [{"role": "user", "content": "Hi"}]
     said = {"": "Hello.", "BadResponse: ": "A whole page", "ResponseCut: ": "Hel"}
-    assert said.get(error, "") in line["response"]
+    assert said.get(error, "") in exchange["reply"]["body"]
 
 
-async def test_a_log_that_cannot_be_written_costs_no_answer(
+async def test_the_request_stands_in_the_log_before_it_is_sent(tmp_path: Path) -> None:
+    """A program that dies while it waits has left what it asked for."""
+    seen: list[dict[str, Any]] = []
+
+    async def look(_: httpx.Request) -> httpx.Response:
+        seen.append(exchange_in(tmp_path))
+        return httpx.Response(200, json=WHOLE)
+
+    async with httpx.AsyncClient(transport=httpx.MockTransport(look)) as http:
+        await Asker(http, "http://127.0.0.1:1", log=RequestLog(tmp_path, Ambient())).ask()
+    assert seen[0]["request"]["body"]["messages"] == [{"role": "user", "content": "Hi"}]
+    assert seen[0]["reply"] is None
+    assert exchange_in(tmp_path)["id"] == seen[0]["id"]
+    assert exchange_in(tmp_path)["reply"]["status"] == 200
+
+
+async def test_a_log_that_cannot_be_written_costs_no_answer_and_is_told_once(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    log = RequestLog(tmp_path / "missing" / "log.jsonl", Ambient())
+    in_its_place = tmp_path / "a file"
+    in_its_place.write_text("", encoding="utf-8")
+    log = RequestLog(in_its_place / "log", Ambient())
     with caplog.at_level(logging.WARNING):
-        exchange = await asked(answer(OK), log=log)
-    assert exchange.reply.message.text == "Hello."
-    assert "the request log cannot be written" in caplog.text
+        exchanges = [await asked(answer(OK), log=log) for _ in range(2)]
+    assert [exchange.reply.message.text for exchange in exchanges] == ["Hello."] * 2
+    assert caplog.text.count("cannot be written") == 1
 
 
 # ---- leaving early -------------------------------------------------------------------------
 
 
 async def test_cancelling_closes_the_connection_and_is_logged(tmp_path: Path) -> None:
-    path = tmp_path / "log.jsonl"
     first_word = asyncio.Event()
     settings = SETTINGS.model_copy(update={"read_seconds": 600.0})
     async with (
         serving(then_silence(chunked(FIRST, end=False))) as server,
-        asker(server.url, settings=settings, log=RequestLog(path, Ambient())) as client,
+        asker(server.url, settings=settings, log=RequestLog(tmp_path, Ambient())) as client,
         asyncio.timeout(GUARD),
     ):
         asking = asyncio.create_task(client.ask(stream=True, on_delta=lambda _: first_word.set()))
@@ -539,28 +559,26 @@ async def test_cancelling_closes_the_connection_and_is_logged(tmp_path: Path) ->
         with pytest.raises(asyncio.CancelledError):
             await asking
         await server.client_left.wait()
-    (line,) = lines_of(path)
-    assert (line["status"], line["error"]) == (200, "CancelledError")
-    assert "Hel" in line["response"]
+    reply = exchange_in(tmp_path)["reply"]
+    assert (reply["status"], reply["error"]) == (200, "CancelledError")
+    assert "Hel" in reply["body"]
 
 
 async def test_a_listener_that_fails_ends_the_call_and_closes_the_connection(
     tmp_path: Path,
 ) -> None:
-    path = tmp_path / "log.jsonl"
-
     def fail(_: Delta) -> None:
         raise ZeroDivisionError("a fault of the listener")
 
     async with (
         serving(then_silence(chunked(FIRST, end=False))) as server,
-        asker(server.url, log=RequestLog(path, Ambient())) as client,
+        asker(server.url, log=RequestLog(tmp_path, Ambient())) as client,
         asyncio.timeout(GUARD),
     ):
         with pytest.raises(ZeroDivisionError):
             await client.ask(stream=True, on_delta=fail)
         await server.client_left.wait()
-    assert lines_of(path)[0]["error"] == "ZeroDivisionError: a fault of the listener"
+    assert exchange_in(tmp_path)["reply"]["error"] == "ZeroDivisionError: a fault of the listener"
 
 
 async def test_a_deadline_around_the_call_is_the_callers_and_not_a_failure_of_the_wire() -> None:
