@@ -9,17 +9,15 @@ ones; `OPAQUE_KINDS` lists them.
 from __future__ import annotations
 
 import base64
-import json
-import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import assert_never
 
 from freya_teach.errors import TranscriptError, UnsupportedContent
 from freya_teach.llm import transcript
+from freya_teach.llm.call_arguments import as_object
 from freya_teach.llm.messages import (
     NO_DATA,
     AssistantMessage,
@@ -141,40 +139,9 @@ def _call_to_wire(call: ToolCall, native_ids: Mapping[str, str]) -> Body:
         "functionCall": {
             "id": id_,
             "name": legal_name(call.name),
-            "args": _arguments(call.arguments),
+            "args": as_object(call.arguments),
         }
     }
-
-
-def _finite(text: str) -> float:
-    """Python reads NaN, Infinity and 1e999, no server does. Raises `ValueError` for them."""
-    number = float(text)
-    if not math.isfinite(number):
-        raise ValueError(text)
-    return number
-
-
-DECODER = json.JSONDecoder(parse_constant=_finite, parse_float=_finite)
-
-
-def _arguments(raw: str) -> Body:
-    """OpenAI keeps what the model wrote, JSON or not; Gemini has room for objects only."""
-    return _parsed_once(raw) if len(raw) <= SHORT_CHARS else _parsed(raw)
-
-
-def _parsed(raw: str) -> Body:
-    try:
-        value = DECODER.decode(raw.strip() or "{}")
-    except (ValueError, RecursionError):
-        return {"_raw": raw}
-    return value if isinstance(value, dict) else {"_raw": raw}
-
-
-SHORT_CHARS = 300
-_parsed_once = lru_cache(maxsize=4096)(_parsed)
-"""For speed: every turn sends all calls again, and most arguments are short. 1.6 MB at the most;
-a history of 800 calls is built in 3.9 ms instead of 5.9. All bodies share what is parsed here,
-so copy it before you change it."""
 
 
 def _result_part(

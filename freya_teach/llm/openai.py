@@ -67,6 +67,7 @@ def declare_tools(body: Body, request: ModelRequest, route: Route) -> None:
                 "name": tool.name,
                 "description": tool.description,
                 "parameters": tool.parameters,
+                **({"strict": True} if tool.strict else {}),
             },
         }
         for tool in request.tools

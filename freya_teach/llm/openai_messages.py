@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from typing import assert_never
 
 from freya_teach.errors import TranscriptError, UnsupportedContent
+from freya_teach.llm import call_arguments
 from freya_teach.llm.messages import (
     AssistantMessage,
     AssistantPart,
@@ -103,7 +104,7 @@ def _call_to_wire(call: ToolCall) -> Body:
     if call.provider_data.for_issuer(NAME).get("custom"):
         custom = {"name": call.name, "input": call.arguments}
         return {"id": call.id, "type": "custom", "custom": custom}
-    function = {"name": legal_name(call.name), "arguments": call.arguments}
+    function = {"name": legal_name(call.name), "arguments": call_arguments.as_text(call.arguments)}
     return {"id": call.id, "type": "function", "function": function}
 
 
@@ -242,4 +243,5 @@ def _tools(body: Body) -> Iterator[ToolSpec]:
                 as_text(function.get("name")),
                 as_text(function.get("description")),
                 as_dict(function.get("parameters")),
+                function.get("strict") is True,
             )

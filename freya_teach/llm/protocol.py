@@ -32,6 +32,8 @@ class ToolSpec:
     name: str
     description: str
     parameters: Mapping[str, Json]
+    strict: bool = False
+    """Ask for arguments that are sure to fit, where a provider can promise that."""
 
 
 @dataclass(frozen=True, slots=True)

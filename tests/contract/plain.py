@@ -33,9 +33,17 @@ def openai_meaning(body: dict[str, Any]) -> list[Meaning]:
         for call in message.get("tool_calls") or []:
             numbers[call["id"]] = str(len(numbers))
             function = call["function"]
-            arguments = _as_json(function["arguments"] or "{}")
+            arguments = _as_json(_unwrapped(function["arguments"] or "{}"))
             said.append(("call", numbers[call["id"]], function["name"], arguments))
     return said
+
+
+def _unwrapped(arguments: str) -> str:
+    """What the model wrote, where it is no JSON and was put into an object."""
+    try:
+        return str(json.loads(arguments)["_raw"])
+    except (ValueError, KeyError, TypeError):
+        return arguments
 
 
 def _openai_part(role: str, part: dict[str, Any]) -> Meaning:

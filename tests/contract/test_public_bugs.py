@@ -572,12 +572,16 @@ def test_nothing_that_belongs_to_tools_is_sent_without_them() -> None:
 async def test_the_effort_that_tools_cost_is_said_in_the_request_and_in_the_log(
     tmp_path: Path,
 ) -> None:
-    model, log = Model(Answer("Done.")), tmp_path / "log.jsonl"
+    model = Model(Answer("Done."))
     http = httpx.AsyncClient(transport=httpx.MockTransport(model))
-    settings = Settings(api_key="no-key-needed", model="gpt-5.6-terra")
-    await build_kernel(settings, http, log_file=log).agent([double]).run("Go.")
+    settings = Settings(api_key="no-key-needed", model="gpt-5.6-terra", log_dir=tmp_path)
+    await build_kernel(settings, http).agent([double]).run("Go.")
     assert model.bodies[0]["reasoning_effort"] == "none"
-    assert "reasoning_effort" in log.read_text(encoding="utf-8")
+    assert ["reasoning_effort" in text for text in texts_in(tmp_path)] == [True]
+
+
+def texts_in(folder: Path) -> list[str]:
+    return [path.read_text(encoding="utf-8") for path in folder.iterdir()]
 
 
 # ---- both wires ----------------------------------------------------------------------------

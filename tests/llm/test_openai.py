@@ -21,6 +21,7 @@ from freya_teach.errors import (
 )
 from freya_teach.llm import gemini, openai
 from freya_teach.llm.assembler import Assembler
+from freya_teach.llm.call_arguments import as_text
 from freya_teach.llm.messages import (
     ImagePart,
     Message,
@@ -195,10 +196,25 @@ def test_content_is_null_beside_calls_only(parts: Sequence[Any], content: str | 
     assert body_of(user("?"), assistant(*parts), *results)["messages"][1]["content"] == content
 
 
-def test_arguments_go_back_as_the_model_wrote_them() -> None:
-    broken = ToolCall("call_1", "get_weather", '{"city": "Os')
-    call = body_of(assistant(broken), ToolMessage("call_1", "x"))["messages"][0]["tool_calls"][0]
-    assert call["function"]["arguments"] == '{"city": "Os'
+@pytest.mark.parametrize(
+    ("written", "sent"),
+    [
+        ('{"city":  "Oslo"}', '{"city":  "Oslo"}'),
+        ("", "{}"),
+        ("  ", "{}"),
+        ('{"city": "Os', '{"_raw":"{\\"city\\": \\"Os"}'),
+        ("Oslo", '{"_raw":"Oslo"}'),
+        ("[1]", '{"_raw":"[1]"}'),
+        ("null", '{"_raw":"null"}'),
+    ],
+)
+def test_arguments_go_back_as_written_and_in_an_object_where_they_are_none(
+    written: str, sent: str
+) -> None:
+    """hermes-agent#8089: a half-written call makes servers refuse every later request."""
+    call = ToolCall("call_1", "get_weather", written)
+    message = body_of(assistant(call), ToolMessage("call_1", "x"))["messages"][0]
+    assert message["tool_calls"][0]["function"]["arguments"] == sent
 
 
 def test_a_call_to_a_name_that_the_wire_refuses_does_not_spoil_the_conversation() -> None:
@@ -711,7 +727,10 @@ def test_a_recorded_conversation_that_was_accepted_is_built_the_same_way(
                 message["role"],
                 message.get("tool_call_id"),
                 plain_text(message.get("content")),
-                [(c["id"], c["function"]) for c in message.get("tool_calls") or []],
+                [
+                    (c["id"], c["function"]["name"], as_text(c["function"]["arguments"]))
+                    for c in message.get("tool_calls") or []
+                ],
             )
             for message in messages
             if message["role"] not in ("system", "developer")
