@@ -94,7 +94,7 @@ async def serving(behave: Behaviour) -> AsyncIterator[Server]:
 async def _one_request(reader: asyncio.StreamReader) -> bytes:
     head = await reader.readuntil(b"\r\n\r\n")
     lines = head.lower().split(b"\r\n")
-    length = next(int(line[15:]) for line in lines if line.startswith(b"content-length:"))
+    length = next((int(line[15:]) for line in lines if line.startswith(b"content-length:")), 0)
     return head + await reader.readexactly(length)
 
 
