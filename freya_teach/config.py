@@ -8,13 +8,25 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import Literal
+from pathlib import Path
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr, ValidationError
 
 from freya_teach.errors import ConfigError
 
 Provider = Literal["openai", "gemini"]
+
+
+def _at_home(path: Path) -> Path:
+    """`~/prompts` → the folder in the user's home, which no shell has put in."""
+    try:
+        return path.expanduser()
+    except RuntimeError:
+        raise ValueError(f"{path} begins with ~, and no home folder is known") from None
+
+
+Folder = Annotated[Path, AfterValidator(_at_home)]
 
 BASE_URLS: Mapping[str, str] = {
     "openai": "https://api.openai.com",
@@ -63,10 +75,25 @@ class Settings(BaseModel):
     """Turns, the latest ones, whose packets stay in the trace; each packet holds all before it."""
     max_observation_chars: int = Field(20_000, ge=200)
     """Characters of one tool result that the model gets to see."""
+    save_over_chars: int = Field(20_000, ge=200)
+    """A longer tool result is saved in the workspace, if there is one, and the model told where."""
     loop_warn: int = Field(2, ge=2)
     """The same call with the same result for this many turns: the observation says so."""
     loop_stop: int = Field(4, ge=2)
     """The same call with the same result for this many turns: the run is stopped."""
+
+    workspace_dir: Folder | None = None
+    """The one folder in which tools may read and write; None means that no tool has files."""
+    prompt_dir: Folder | None = None
+    """A folder of your own prompts; each file in it takes the place of the packaged one."""
+    time_zone: str = ""
+    """The zone in which the model is told the time, such as Europe/Oslo; empty: the machine's."""
+    time_granularity: Literal["second", "minute", "hour", "day"] = "minute"
+    """How exactly the model is told the time: the finer, the less of a prompt can be cached."""
+    log_dir: Folder | None = None
+    """A folder in which every request and reply is logged, without keys; None means no log."""
+    max_log_bytes: int | None = Field(None, ge=1024)
+    """Bytes of one day's log; None means no limit."""
 
     connect_seconds: float = Field(5.0, gt=0)
     """Seconds to open a connection."""

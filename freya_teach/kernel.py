@@ -10,22 +10,27 @@ Who is at the other end is decided by the `httpx.AsyncClient` that is handed in.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import httpx
 
 from freya_teach.agent.executor import Agent
+from freya_teach.agent.history import History
 from freya_teach.agent.turn import Approve
-from freya_teach.ambient import Ambient
+from freya_teach.ambient import Ambient, zone_of
 from freya_teach.config import Settings
 from freya_teach.llm.proxy import Proxy, route_from
 from freya_teach.llm.request_log import RequestLog
-from freya_teach.paths import course_folder
-from freya_teach.tools.registry import ToolRegistry
+from freya_teach.paths import PACKAGE, course_folder
+from freya_teach.prompt.composer import Composer
+from freya_teach.prompt.registry import PromptRegistry
+from freya_teach.tools.meta import ACTIVATE_SKILL, skill_tools, toolbox_tools
+from freya_teach.tools.registry import ALWAYS_ACTIVE, ToolRegistry
 from freya_teach.tools.tool import Tool
+from freya_teach.tools.workspace import Limits, Workspace
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,27 +41,44 @@ class Kernel:
     ambient: Ambient
     http: httpx.AsyncClient
     proxy: Proxy
+    prompts: PromptRegistry
+    workspace: Workspace | None = None
 
     def agent(
         self,
         tools: Iterable[Tool | Callable[..., Any]] | ToolRegistry = (),
         *,
+        toolboxes: Mapping[str, Iterable[Tool | Callable[..., Any]]] | None = None,
         instructions: str | None = None,
+        skills: bool = False,
         approve: Approve | None = None,
     ) -> Agent:
-        """An agent with these tools; its instructions default to the packaged prompt.
+        """An agent with these tools; without instructions, each turn's prompt is composed.
 
-        Raises `ConfigError` for a tool that cannot be described to a model.
+        With `toolboxes` (tools by the id of their box) the model may switch these on, with `skills`
+        what lies under `skills/`. Raises `ConfigError` for a tool that cannot be described to a
+        model or whose name is taken, `PromptError` for a prompt that cannot be read.
         """
+        registry = tools if isinstance(tools, ToolRegistry) else ToolRegistry(tools)
+        if toolboxes is not None or skills:
+            registry = registry.copy()
+        for toolbox, content in (toolboxes or {}).items():
+            registry.add(toolbox, content)
+        if toolboxes is not None:
+            registry.add(ALWAYS_ACTIVE, toolbox_tools(registry))
+        if skills:
+            registry.add(ALWAYS_ACTIVE, skill_tools(self.prompts))
+        composer = Composer(self.prompts, self.ambient, self.settings.time_granularity)
         return Agent(
             client=self.proxy,
             issuer=self.settings.provider,
-            registry=tools if isinstance(tools, ToolRegistry) else ToolRegistry(tools),
+            registry=registry,
             settings=self.settings,
             ambient=self.ambient,
-            instructions=_prompt("identity") if instructions is None else instructions,
-            closing_note=_prompt("max_turns"),
+            instructions=partial(_composed, composer) if instructions is None else instructions,
+            closing_note=self.prompts.get("core.prompt.max_turns").text,
             approve=approve,
+            workspace=self.workspace,
         )
 
 
@@ -64,16 +86,36 @@ def build_kernel(
     settings: Settings,
     http: httpx.AsyncClient,
     ambient: Ambient | None = None,
-    *,
-    log_file: Path | None = None,
 ) -> Kernel:
-    """A kernel on these settings. `log_file` gets a line of JSON for each model call."""
-    ambient = ambient or Ambient()
-    log = RequestLog(log_file, ambient) if log_file else None
+    """A kernel on these settings. A time zone of the settings counts before that of the ambient.
+
+    Raises `ConfigError` for a time zone that does not exist, or a workspace that cannot be used.
+    """
+    if ambient is None or settings.time_zone:
+        ambient = replace(ambient or Ambient(), zone=zone_of(settings.time_zone))
+    log = None
+    if settings.log_dir:
+        log = RequestLog(settings.log_dir, ambient, settings.max_log_bytes)
     proxy = Proxy((route_from(settings),), http, settings, ambient, log)
-    return Kernel(settings, ambient, http, proxy)
+    prompts = PromptRegistry(course_folder("prompts"), settings.prompt_dir)
+    return Kernel(settings, ambient, http, proxy, prompts, _workspace(settings))
 
 
-def _prompt(name: str) -> str:
-    path = course_folder("prompts") / f"core.prompt.{name}.md"
-    return path.read_text(encoding="utf-8").strip()
+def _workspace(settings: Settings) -> Workspace | None:
+    """The folder of the settings; to read only, the kernel's own source and the notebooks."""
+    if settings.workspace_dir is None:
+        return None
+    # A slice has to fit into an observation: a larger one would be saved, and read again, for ever.
+    fitting = min(settings.save_over_chars, settings.max_observation_chars) * 3 // 4
+    limits = Limits(read_chars=min(Limits().read_chars, fitting))
+    notebooks = course_folder("notebooks")
+    return Workspace(settings.workspace_dir, src=PACKAGE, doc=notebooks, limits=limits)
+
+
+def _composed(composer: Composer, history: History, tools: Mapping[str, Tool]) -> str:
+    """The system prompt for a session as it stands, and the tools that are active in it."""
+    return composer.compose(
+        tool_instructions=[tool.instructions for tool in tools.values() if tool.instructions],
+        offer_skills=ACTIVATE_SKILL in tools,
+        active_skill=history.active_skill,
+    ).text

@@ -1,5 +1,7 @@
 """One place for every default, read from the environment only when asked."""
 
+import os
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -63,6 +65,8 @@ def test_settings_do_not_change_and_know_no_other_names() -> None:
         {"tool_seconds": -1},
         {"loop_warn": 1},
         {"read_seconds": 0},
+        {"max_log_bytes": 1},
+        {"time_granularity": "century"},
     ],
     ids=str,
 )
@@ -83,6 +87,11 @@ def test_every_setting_can_come_from_a_variable() -> None:
         "FREYA_STREAM": "1",
         "FREYA_MAX_TURNS": "3",
         "FREYA_MAX_SECONDS": "2.5",
+        "FREYA_PROMPT_DIR": "my/prompts",
+        "FREYA_TIME_ZONE": "Europe/Oslo",
+        "FREYA_TIME_GRANULARITY": "hour",
+        "FREYA_LOG_DIR": "my/log",
+        "FREYA_MAX_LOG_BYTES": "100000",
         "UNRELATED": "x",
     }
     settings = Settings.from_env(environ)
@@ -94,7 +103,25 @@ def test_every_setting_can_come_from_a_variable() -> None:
         stream=True,
         max_turns=3,
         max_seconds=2.5,
+        prompt_dir=Path("my/prompts"),
+        time_zone="Europe/Oslo",
+        time_granularity="hour",
+        log_dir=Path("my/log"),
+        max_log_bytes=100_000,
     )
+
+
+def test_a_folder_in_the_users_home_is_found_there() -> None:
+    """A file of settings says `~/prompts`, and no shell has put the home in."""
+    environ = {"FREYA_PROMPT_DIR": "~/prompts", "FREYA_LOG_DIR": "~/log"}
+    settings = Settings.from_env(environ)
+    assert (settings.prompt_dir, settings.log_dir) == (Path.home() / "prompts", Path.home() / "log")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows guesses where the home of any user is")
+def test_a_home_that_nobody_knows_is_an_error() -> None:
+    with pytest.raises(ConfigError, match=r"FREYA_PROMPT_DIR.* begins with ~, and no home folder"):
+        Settings.from_env({"FREYA_PROMPT_DIR": "~nobody-of-this-name/prompts"})
 
 
 def test_an_empty_variable_is_no_variable_and_white_space_around_one_is_dropped() -> None:

@@ -14,9 +14,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from freya_teach.agent.history import History, InMemoryHistory
-from freya_teach.agent.turn import Approve, Emit, Turns
+from freya_teach.agent.turn import Approve, Emit, Instructions, Turns
 from freya_teach.ambient import Ambient
 from freya_teach.config import Settings
 from freya_teach.events import Event, EventBus, RunDone
@@ -26,6 +27,9 @@ from freya_teach.llm.protocol import ModelClient
 from freya_teach.tools.registry import ToolRegistry
 from freya_teach.tools.runner import ToolRunner
 from freya_teach.trace import RunResult, StopReason, Trace, TurnTrace
+
+if TYPE_CHECKING:
+    from freya_teach.tools.workspace import Workspace
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +72,12 @@ class Agent:
     registry: ToolRegistry
     settings: Settings
     ambient: Ambient
-    instructions: str = ""
+    instructions: str | Instructions = ""
+    """The system prompt: a text, or what composes one for each turn."""
     closing_note: str = ""
     approve: Approve | None = None
+    workspace: Workspace | None = None
+    """The folder in which the tools may read and write."""
     events: EventBus = field(default_factory=EventBus)
 
     async def run(
@@ -167,7 +174,7 @@ class Agent:
             client=self.client,
             issuer=self.issuer,
             registry=self.registry,
-            runner=ToolRunner(self.settings, self.ambient),
+            runner=ToolRunner(self.settings, self.ambient, self.registry, self.workspace),
             settings=self.settings,
             history=history,
             instructions=self.instructions,

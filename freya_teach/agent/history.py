@@ -33,6 +33,23 @@ class History(Protocol):
         """The toolboxes that this session has on."""
         ...
 
+    @property
+    def active_skill(self) -> str:
+        """The id of the skill that this session has on, or nothing."""
+        ...
+
+    def activate_toolbox(self, toolbox: str) -> None:
+        """Switch this toolbox on from the next turn, beside those that are on."""
+        ...
+
+    def deactivate_toolbox(self, toolbox: str) -> None:
+        """Switch this toolbox off from the next turn."""
+        ...
+
+    def activate_skill(self, skill_id: str) -> None:
+        """Switch this skill on from the next turn, and any other off; "" switches off."""
+        ...
+
     async def append(self, *messages: Message) -> None:
         """Add messages as one write: all of them or none."""
         ...
@@ -54,6 +71,7 @@ class InMemoryHistory:
     ) -> None:
         self.id = session_id
         self.active_toolboxes = tuple(active_toolboxes)
+        self.active_skill = ""
         self._messages = list(messages)
         self._claimed = False
 
@@ -61,6 +79,19 @@ class InMemoryHistory:
     def messages(self) -> tuple[Message, ...]:
         """All messages, oldest first."""
         return tuple(self._messages)
+
+    def activate_toolbox(self, toolbox: str) -> None:
+        """Switch this toolbox on."""
+        if toolbox not in self.active_toolboxes:
+            self.active_toolboxes = (*self.active_toolboxes, toolbox)
+
+    def deactivate_toolbox(self, toolbox: str) -> None:
+        """Switch this toolbox off."""
+        self.active_toolboxes = tuple(box for box in self.active_toolboxes if box != toolbox)
+
+    def activate_skill(self, skill_id: str) -> None:
+        """Switch this skill on, and any other off."""
+        self.active_skill = skill_id
 
     async def append(self, *messages: Message) -> None:
         """Add messages at the end."""

@@ -28,6 +28,8 @@ logger = logging.getLogger(__name__)
 Approve = Callable[[ToolCall], Awaitable[str | None]]
 """Asked before each tool call: None lets it run, a text refuses it and is told to the model."""
 Emit = Callable[[events.Event], None]
+Instructions = Callable[[History, Mapping[str, Tool]], str]
+"""The session and its active tools → the system prompt of this turn."""
 
 CUT_SHORT = (
     "Not run: your answer was cut off at its token limit, so this call may be incomplete. "
@@ -50,7 +52,7 @@ class Turns:
     runner: ToolRunner
     settings: Settings
     history: History
-    instructions: str
+    instructions: str | Instructions
     approve: Approve | None
     emit: Emit
     guard: LoopGuard = field(init=False)
@@ -105,7 +107,10 @@ class Turns:
 
     async def _ask(self, tools: Mapping[str, Tool], *notes: Message) -> protocol.Exchange:
         stored = self.history.messages
-        first = (system(self.instructions),) if self.instructions else ()
+        text = self.instructions
+        if callable(text):
+            text = text(self.history, tools)
+        first = (system(text),) if text else ()
         request = protocol.ModelRequest(
             (*first, *stored, *notes),
             tuple(tool.spec for tool in tools.values()),
@@ -153,12 +158,14 @@ class Turns:
         return min(len(calls), self.settings.max_calls - self.calls_made)
 
     async def _run_one(self, call: ToolCall, tools: Mapping[str, Tool]) -> CallTrace:
-        refusal = await self._refusal(call)
+        prepared = self.runner.prepare(call, tools)
+        # nobody is asked to approve a call that cannot be run
+        refusal = await self._refusal(call) if prepared.tool else None
         if refusal is not None:
             return self._refuse(call, refusal)
         self.running.add(call.id)
         self.emit(events.ToolStatus(call, "running"))
-        result = await self.runner.run(call, tools, self.history.id)
+        result = await self.runner.run_prepared(prepared, self.history.id, self.history)
         state: ToolState = "failed" if result.is_error else "completed"
         return self._done(CallTrace(call, result.text, state, result.seconds))
 
@@ -177,7 +184,7 @@ class Turns:
         try:
             reason = await self.approve(call)
         except asyncio.CancelledError:
-            if _run_is_cancelled():
+            if run_is_cancelled():
                 raise
             return UNCLEAR_APPROVAL  # what the hook waited for was cancelled: a closed dialog
         except Exception:
@@ -206,7 +213,8 @@ def _as_message(trace: CallTrace) -> ToolMessage:
     return ToolMessage(trace.call.id, trace.observation, trace.is_error)
 
 
-def _run_is_cancelled() -> bool:
+def run_is_cancelled() -> bool:
+    """Whether it is this task that was cancelled, and not only something that it waited for."""
     task = asyncio.current_task()
     return task is not None and task.cancelling() > 0
 

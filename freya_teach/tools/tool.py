@@ -2,7 +2,7 @@
 
 The signature gives the JSON Schema, the docstring gives the descriptions, and pydantic checks
 the model's arguments against the very same types. A parameter annotated `ToolContext` is filled
-in by the runner; the model never sees it, so nothing of ours leaks into its arguments.
+in by the runner; the model never sees it.
 """
 
 from __future__ import annotations
@@ -10,26 +10,24 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Annotated, Any, get_args, overload
+from dataclasses import dataclass, field, replace
+from typing import Any, overload
 
-from pydantic import BaseModel, ConfigDict, Field, PydanticUserError, create_model
-from pydantic.json_schema import GenerateJsonSchema
+from pydantic import BaseModel, PydanticUserError
 
 from freya_teach.errors import ConfigError
 from freya_teach.llm.messages import Json
 from freya_teach.llm.protocol import ToolSpec
+from freya_teach.tools.context import Active, CancelToken, ToolContext
+from freya_teach.tools.docstring import read_docstring
+from freya_teach.tools.schema import schema_of
+from freya_teach.tools.schema import strict as to_strict
+from freya_teach.tools.signature import model_of, parameters_of, renamed_fields, the_one
+
+__all__ = ["TOOL_NAME", "Active", "CancelToken", "Tool", "ToolContext", "tool"]
 
 TOOL_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
 """What both wires accept as a name."""
-
-
-@dataclass(frozen=True, slots=True)
-class ToolContext:
-    """What a tool may know about the call that it answers."""
-
-    call_id: str
-    session_id: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,21 +37,50 @@ class Tool:
     name: str
     description: str
     parameters: Mapping[str, Json]
+    """JSON Schema of the arguments, as the signature has it."""
     function: Callable[..., Any]
     arguments: type[BaseModel]
+    renamed: Mapping[str, str] = field(default_factory=dict)
+    """Field of `arguments` → parameter, where pydantic keeps the parameter's name to itself."""
+    model_parameter: str = ""
+    """The parameter that takes `arguments` as a whole, for a tool made of a model."""
     context_parameter: str = ""
+    strict_parameters: Mapping[str, Json] | None = None
+    """The schema for OpenAI's strict mode, if the tool is to be called in it."""
     seconds: float | None = None
+    instructions: str = ""
+    """What the system prompt says about this tool while it is active."""
+
+    @property
+    def strict(self) -> bool:
+        """Whether OpenAI is asked to keep to the schema, token by token."""
+        return self.strict_parameters is not None
 
     @property
     def spec(self) -> ToolSpec:
         """What goes to the model."""
-        return ToolSpec(self.name, self.description, self.parameters)
+        parameters = self.parameters if self.strict_parameters is None else self.strict_parameters
+        return ToolSpec(self.name, self.description, parameters, self.strict)
 
     def validate(self, arguments: Mapping[str, Json]) -> dict[str, Any]:
-        """The arguments in the types of the signature. Raises pydantic's `ValidationError`."""
-        checked = self.arguments.model_validate(arguments)
-        fields = self.arguments.model_fields
-        return {str(field.alias): getattr(checked, name) for name, field in fields.items()}
+        """The arguments in the types of the signature, with pydantic's usual conversions.
+
+        Raises pydantic's `ValidationError`.
+        """
+        return self._by_name(self.arguments.model_validate(arguments))
+
+    def validate_json(self, arguments: str) -> dict[str, Any]:
+        """The same for the text of a call, and nothing is converted that JSON can say itself."""
+        validator = self.arguments.__pydantic_validator__  # model_validate_json is slower by half
+        return self._by_name(validator.validate_json(arguments, strict=True))
+
+    def _by_name(self, checked: BaseModel) -> dict[str, Any]:
+        if self.model_parameter:
+            return {self.model_parameter: checked}
+        values = vars(checked)
+        for ours, name in self.renamed.items():
+            values[name] = values.pop(ours)
+        return values
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The plain function, for whoever wants to try it."""
@@ -64,17 +91,29 @@ class Tool:
 def tool(function: Callable[..., Any]) -> Tool: ...
 @overload
 def tool(
-    *, name: str = "", description: str = "", seconds: float | None = None
+    *,
+    name: str = "",
+    description: str = "",
+    model: type[BaseModel] | None = None,
+    strict: bool = False,
+    seconds: float | None = None,
+    instructions: str = "",
 ) -> Callable[[Callable[..., Any]], Tool]: ...
-def tool(
+def tool(  # noqa: PLR0913 - keywords, each with a default
     function: Callable[..., Any] | None = None,
     *,
     name: str = "",
     description: str = "",
+    model: type[BaseModel] | None = None,
+    strict: bool = False,
     seconds: float | None = None,
+    instructions: str = "",
 ) -> Tool | Callable[[Callable[..., Any]], Tool]:
     """Make a tool of a typed function, sync or async; `seconds` is its own time limit.
 
+    With `model` the arguments are the fields of that pydantic model, and the function takes one
+    object of it. `strict` asks OpenAI to keep to the schema; Gemini has no such promise.
+    `instructions` go into the system prompt while the tool is active.
     Raises `ConfigError` for a signature that no JSON Schema can describe.
 
     >>> @tool
@@ -84,86 +123,32 @@ def tool(
     >>> double.parameters["properties"]
     {'number': {'type': 'integer'}}
     """
-    if function is None:
-        return lambda found: _make(found, name, description, seconds)
-    return _make(function, name, description, seconds)
+
+    def make(found: Callable[..., Any]) -> Tool:
+        made = _make(found, name, description, model)
+        closed = to_strict(made.parameters, f"tool {made.name}: arguments") if strict else None
+        return replace(made, strict_parameters=closed, seconds=seconds, instructions=instructions)
+
+    return make if function is None else make(function)
 
 
-def _make(function: Callable[..., Any], name: str, description: str, seconds: float | None) -> Tool:
+def _make(
+    function: Callable[..., Any], name: str, description: str, model: type[BaseModel] | None
+) -> Tool:
     name = name or getattr(function, "__name__", "")
     if not TOOL_NAME.fullmatch(name):
         raise ConfigError(
             f"{name!r} is no tool name on both wires: a letter or _, then letters, digits, _ or -, "
             "64 characters at most"
         )
-    about, about_parameters = _read_docstring(inspect.getdoc(function) or "")
-    parameters = _parameters(function, name)
-    contexts = [parameter.name for parameter in parameters if _is_context(parameter)]
-    if len(contexts) > 1:
-        raise ConfigError(f"tool {name}: one parameter of type ToolContext is enough")
-    fields: dict[str, Any] = {
-        f"p{number}": _field(parameter, about_parameters.get(parameter.name), name)
-        for number, parameter in enumerate(parameters)
-        if parameter.name not in contexts
-    }
-    config = ConfigDict(extra="forbid", arbitrary_types_allowed=False)
+    about, about_parameters = read_docstring(inspect.getdoc(function) or "")
+    given, context = parameters_of(function, name)
+    whole = the_one(given, model, name) if model else ""
     try:
-        model = create_model(name, __config__=config, **fields)
-        schema = model.model_json_schema(schema_generator=_WithoutTitles)
+        arguments = model or model_of(given, about_parameters, name)
+        schema = schema_of(arguments)
     except PydanticUserError as problem:
         raise ConfigError(f"tool {name}: {problem.message}") from None
-    schema.pop("title", None)
-    schema.setdefault("properties", {})
-    context = contexts[0] if contexts else ""
-    return Tool(name, description or about, schema, function, model, context, seconds)
-
-
-def _parameters(function: Callable[..., Any], name: str) -> list[inspect.Parameter]:
-    try:
-        parameters = list(inspect.signature(function, eval_str=True).parameters.values())
-    except Exception as problem:  # an annotation in quotes is code, and may fail in any way
-        raise ConfigError(f"tool {name}: its signature cannot be read: {problem}") from problem
-    for parameter in parameters:
-        if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
-            raise ConfigError(f"tool {name}: a model cannot give {parameter}: use named parameters")
-    return parameters
-
-
-def _is_context(parameter: inspect.Parameter) -> bool:
-    """Also as `ToolContext | None`: the model must not be able to fill it in."""
-    return parameter.annotation is ToolContext or ToolContext in get_args(parameter.annotation)
-
-
-def _field(parameter: inspect.Parameter, description: str | None, name: str) -> Any:
-    """One field: named by its alias, so that `schema` or `json` may be a parameter's name."""
-    if parameter.annotation is parameter.empty:
-        raise ConfigError(f"tool {name}: parameter {parameter.name} needs a type annotation")
-    default = ... if parameter.default is parameter.empty else parameter.default
-    about = Field(alias=parameter.name)
-    if description:
-        about = Field(alias=parameter.name, description=description)
-    return (Annotated[parameter.annotation, about], default)
-
-
-class _WithoutTitles(GenerateJsonSchema):
-    """A title repeats the parameter's name and costs tokens in every request."""
-
-    def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ARG002 - pydantic's signature
-        return False
-
-
-def _read_docstring(text: str) -> tuple[str, dict[str, str]]:
-    """Google style: the text before `Args:`, and one description per parameter."""
-    about, _, rest = text.partition("\nArgs:\n")
-    section = re.split(r"\n(?=\S)", rest, maxsplit=1)[0]
-    found: dict[str, str] = {}
-    last = ""
-    for line in section.splitlines():
-        match = re.fullmatch(r" {2,4}(\w+)(?: ?\([^)]*\))?: (.+)", line)
-        if match:
-            last = match[1]
-            found[last] = match[2].strip()
-        elif last and line.strip():
-            found[last] += " " + line.strip()
-    about = re.split(r"\n(?:Returns|Raises|Examples?):", about, maxsplit=1)[0]
-    return " ".join(about.split()), found
+    about = description or about or (inspect.getdoc(model) or "" if model else "")
+    renamed = {} if model else renamed_fields(given)
+    return Tool(name, about, schema, function, arguments, renamed, whole, context)

@@ -46,3 +46,13 @@ def test_it_is_free_again_after_a_failure() -> None:
         raise KeyError
     with session.claim():
         pass
+
+
+def test_toolboxes_are_switched_on_once_and_off_without_complaint() -> None:
+    session = InMemoryHistory()
+    session.activate_toolbox("web")
+    session.activate_toolbox("web")
+    assert session.active_toolboxes == ("default", "web")
+    session.deactivate_toolbox("default")
+    session.deactivate_toolbox("nope")
+    assert session.active_toolboxes == ("web",)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from freya_teach import InMemoryHistory
+from freya_teach import InMemoryHistory, ToolContext
 from freya_teach.events import Event, ToolStatus
 from freya_teach.llm import transcript
 from freya_teach.llm.messages import ToolCall, ToolMessage
@@ -231,7 +231,67 @@ async def test_while_a_hook_thinks_the_run_can_be_cancelled_and_nothing_counts_a
     transcript.check(session.messages)
 
 
+@every_wire
+async def test_nobody_is_asked_to_approve_a_call_that_cannot_be_run(spoken: dict[str, Any]) -> None:
+    asked: list[str] = []
+
+    async def approve(call: ToolCall) -> None:
+        asked.append(call.name)
+
+    async def work(number: int) -> int:
+        """Give the number back."""
+        return number
+
+    calls = [("work", {"number": "many"}), ("wrok", {}), ("work", {"number": 1})]
+    model = Model(Answer(calls=calls), Answer("Done."))
+    result = await model.kernel(**spoken).agent([work], approve=approve).run("?")
+    assert [trace.state for trace in result.trace.calls] == ["failed", "failed", "completed"]
+    assert asked == ["work"]
+
+
 # ---- what is shown of a call ---------------------------------------------------------------
+
+
+@every_wire
+async def test_what_a_tool_knows_of_its_session_is_in_no_event_and_in_no_request(
+    spoken: dict[str, Any],
+) -> None:
+    heard: list[Event] = []
+
+    def work(number: int, context: ToolContext) -> str:
+        """Look at the session."""
+        assert context.session_id == "the-secret-name"
+        return str(number)
+
+    model = Model(calls_of("work", 2), Answer("Done."))
+    agent = model.kernel(**spoken).agent([work])
+    agent.events.subscribe(heard.append)
+    await agent.run("?", session=InMemoryHistory(session_id="the-secret-name"))
+    assert sum(isinstance(event, ToolStatus) for event in heard) == 4
+    everything = f"{heard} {model.bodies}"
+    assert "the-secret-name" not in everything
+    assert "context" not in everything
+
+
+@every_wire
+async def test_when_the_run_ends_in_the_middle_of_a_sync_tool_the_tool_is_told(
+    spoken: dict[str, Any],
+) -> None:
+    started, told = threading.Event(), threading.Event()
+
+    def work(number: int, context: ToolContext) -> None:  # noqa: ARG001 - as the model calls it
+        """Wait for the end."""
+        started.set()
+        if context.cancel.wait(30):
+            told.set()
+
+    agent = Model(calls_of("work", 1)).kernel(**spoken).agent([work])
+    task = asyncio.ensure_future(agent.run("?"))
+    assert await asyncio.to_thread(started.wait, 30)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert await asyncio.to_thread(told.wait, 30)
 
 
 @every_wire

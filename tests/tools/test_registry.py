@@ -83,3 +83,43 @@ def test_what_is_active_is_a_copy() -> None:
     assert isinstance(active, dict)
     active.clear()
     assert list(made.active()) == ["find_tools", "a", "b"]
+
+
+def test_a_copy_can_be_added_to_and_the_registry_stays_as_it_is() -> None:
+    made = registry()
+    more = made.copy()
+    more.add("meta", [named("activate_skill")])
+    more.add("files", [named("read_file")])
+    assert list(more.active(["default", "files"])) == [
+        *("find_tools", "activate_skill", "a", "b", "read_file")
+    ]
+    assert list(made.active()) == ["find_tools", "a", "b"]
+    made.register("default", [named("c")])
+    assert list(more.active()) == ["find_tools", "activate_skill", "a", "b"]
+
+
+def test_no_tool_is_added_whose_name_is_taken() -> None:
+    made = registry()
+    for toolbox in ("meta", "web", "new"):
+        with pytest.raises(ConfigError, match="two tools called 'a'"):
+            made.add(toolbox, [named("a")])
+    assert made.toolboxes == ("default", "meta", "web", "empty")
+
+
+@pytest.mark.parametrize("toolbox", ["", "my files", "a/b", "x" * 65, "文件"])
+def test_an_id_that_a_model_could_not_write_is_refused(toolbox: str) -> None:
+    with pytest.raises(ConfigError, match="is no id of a toolbox"):
+        registry().register(toolbox, [])
+
+
+def test_all_tools_are_known_whether_active_or_not() -> None:
+    made = registry()
+    assert [name in made for name in ("a", "fetch", "find_tools", "web", "", 3)] == [
+        *(True, True, True, False, False, False)
+    ]
+
+
+def test_the_tools_of_one_toolbox_can_be_listed() -> None:
+    assert [tool.name for tool in registry().tools_of("default")] == ["a", "b"]
+    with pytest.raises(ConfigError, match="no toolbox 'nope'"):
+        registry().tools_of("nope")

@@ -13,6 +13,7 @@ import threading
 from collections.abc import Callable, Coroutine, Iterator
 from datetime import date
 from decimal import Decimal
+from pathlib import Path
 from typing import Annotated, Any
 
 import pytest
@@ -20,9 +21,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import AfterValidator, BaseModel, TypeAdapter
 
-from freya_teach import Ambient, Settings, ToolContext, ToolError, ToolRegistry, tool
+from freya_teach import (
+    Ambient,
+    InMemoryHistory,
+    Settings,
+    ToolContext,
+    ToolError,
+    ToolRegistry,
+    tool,
+)
 from freya_teach.llm.messages import ToolCall
+from freya_teach.tools.meta import toolbox_tools
 from freya_teach.tools.runner import ToolResult, ToolRunner
+from freya_teach.tools.workspace import Workspace
 
 
 async def run(function: Callable[..., Any], arguments: str = "{}", **chosen: Any) -> ToolResult:
@@ -80,6 +91,32 @@ def print_nothing() -> None:
     """Do nothing."""
 
 
+async def test_a_tool_that_is_not_active_is_refused_and_no_other_inactive_one_is_named() -> None:
+    registry = ToolRegistry([print_nothing])
+    registry.register("danger", [book, tool(name="erase")(print_nothing)])
+    runner = ToolRunner(Settings(), Ambient(), registry)
+    result = await runner.run(ToolCall("call_1", "book", '{"city": 3}'), registry.active())
+    assert (result.is_error, result.text) == (
+        True,
+        (
+            "The tool book is not available in this session, so it was not run. "
+            "Tools that you can call: print_nothing."
+        ),
+    )
+
+
+async def test_where_the_model_can_look_for_more_tools_it_is_told_how() -> None:
+    registry = ToolRegistry([print_nothing])
+    registry.register("danger", [book])
+    registry.register("meta", toolbox_tools(registry))
+    runner = ToolRunner(Settings(), Ambient(), registry)
+    result = await runner.run(ToolCall("call_1", "book", "{}"), registry.active([]))
+    assert result.text.endswith(
+        "Tools that you can call: activate_toolbox, deactivate_toolbox, list_toolboxes. "
+        "To see what can be switched on, call list_toolboxes."
+    )
+
+
 # ---- reading the arguments -----------------------------------------------------------------
 
 
@@ -93,8 +130,7 @@ def book(city: str, nights: int = 1) -> str:
     [
         ('{"city": "Oslo", "nights": 2}', "2 in Oslo"),
         ('\n {"nights": 3, "city": "北京"} ', "3 in 北京"),
-        ('{"city": "Oslo", "nights": "4"}', "4 in Oslo"),
-        ('{"city": "half \\ud83d a pair"}', "1 in half \ud83d a pair"),
+        ('{"city": "half \\ud83d a pair"}', "1 in half \N{REPLACEMENT CHARACTER} a pair"),
     ],
 )
 async def test_arguments_that_fit_are_handed_on_in_the_types_of_the_signature(
@@ -116,15 +152,18 @@ async def test_arguments_that_fit_are_handed_on_in_the_types_of_the_signature(
         ("null", "The arguments of probe are null, so it was not run."),
         ("true", "The arguments of probe are a boolean, so it was not run."),
         ("12", "The arguments of probe are a number, so it was not run."),
-        ("", "- city: Field required\n"),
-        ("{}", "- city: Field required\n"),
-        ('{"city": "Oslo", "night": 2}', "- night: Extra inputs are not permitted; you sent 2\n"),
-        ('{"city": 7}', "- city: Input should be a valid string; you sent 7\n"),
-        ('{"city": "Oslo", "nights": NaN}', "- nights: Input should be a finite number"),
-        ('{"city": "Oslo", "nights": null}', "- nights: Input should be a valid integer; you sent"),
+        ("", "- city: missing."),
+        ("{}", "- city: missing."),
+        (
+            '{"city": "Oslo", "night": 2}',
+            "- night: there is no such argument; you sent 2. Did you mean nights?",
+        ),
+        ('{"city": 7}', "- city: not a string; you sent 7."),
+        ('{"city": "Oslo", "nights": NaN}', "- nights: not an integer; you sent NaN."),
+        ('{"city": null}', "- city: not a string; you sent null."),
         (
             '{"city": {"a": ' + "[" * 500 + "]" * 500 + "}}",
-            "- city: Input should be a valid string",
+            "- city: not a string",
         ),
     ],
 )
@@ -136,6 +175,27 @@ async def test_arguments_that_do_not_fit_are_not_run_and_the_fault_is_named(
     assert expected in result.text
 
 
+NOTED = '\n(Note: nights: "4" was read as 4. Next time, send it as the schema says.)'
+
+
+async def test_what_had_to_be_understood_stands_behind_the_observation() -> None:
+    result = await run(book, '{"city": "Oslo", "nights": "4"}')
+    assert (result.is_error, result.text) == (False, f"4 in Oslo{NOTED}")
+
+
+async def test_the_note_is_there_too_when_the_tool_fails_or_its_result_is_cut() -> None:
+    def fail(nights: int) -> str:
+        raise ToolError(f"No room for {nights} nights.")
+
+    def ramble(nights: int) -> str:
+        return "x" * 10_000 * nights
+
+    failed = await run(fail, '{"nights": "4"}')
+    cut = await run(ramble, '{"nights": "4"}', max_observation_chars=200)
+    assert (failed.is_error, failed.text) == (True, f"No room for 4 nights.{NOTED}")
+    assert cut.text.endswith(NOTED)
+
+
 async def test_the_model_cannot_fill_in_a_field_of_ours() -> None:
     async def probe(city: str, context: ToolContext) -> str:
         return f"{city} {context.call_id} {context.session_id}"
@@ -143,7 +203,7 @@ async def test_the_model_cannot_fill_in_a_field_of_ours() -> None:
     asked = await run(probe, '{"city": "Oslo"}')
     forged = await run(probe, '{"city": "Oslo", "context": {"call_id": "x", "session_id": "y"}}')
     assert (asked.is_error, asked.text) == (False, "Oslo call_1 session_1")
-    assert (forged.is_error, "- context: Extra inputs" in forged.text) == (True, True)
+    assert (forged.is_error, "- context: there is no such argument" in forged.text) == (True, True)
 
 
 async def test_a_check_of_the_arguments_that_crashes_is_an_observation_too() -> None:
@@ -156,7 +216,7 @@ async def test_a_check_of_the_arguments_that_crashes_is_an_observation_too() -> 
     assert await text_of(probe, '{"city": "Oslo"}') == "OSL"
     result = await run(probe, '{"city": "Bergen"}')
     assert result.is_error
-    assert result.text.startswith("probe failed (KeyError: 'Bergen').")
+    assert result.text.startswith("probe failed (KeyError: missing key 'Bergen').")
 
 
 async def text_of(function: Callable[..., Any], arguments: str = "{}", **chosen: Any) -> str:
@@ -215,7 +275,7 @@ def raising(problem: BaseException | type[BaseException]) -> Callable[..., Any]:
 @pytest.mark.parametrize(
     ("problem", "said"),
     [
-        (KeyError("city"), "KeyError: 'city'"),
+        (KeyError("city"), "KeyError: missing key 'city'"),
         (TimeoutError(), "TimeoutError"),
         (ValueError("bad\n\n  value"), "ValueError: bad value"),
         (TypeError("no"), "TypeError: no"),
@@ -301,7 +361,7 @@ async def test_no_stack_trace_and_no_path_of_a_source_file_reaches_the_model(
     assert [text.partition(").")[0] for text in texts] == [
         "probe failed (RuntimeError: worker died",
         "probe failed (RuntimeError: broken at app.py, line 3",
-        "probe failed (FileNotFoundError: [Errno 2] No such file or directory: 'notes.txt'",
+        "probe failed (FileNotFoundError: No such file or directory: 'notes.txt'",
         "probe failed (ImportError: cannot import name 'x' from 'app' (app.py)",
         "probe failed (RuntimeError: app.py is broken",
     ]
@@ -368,38 +428,68 @@ async def test_a_returned_value_is_shown_as_text_or_as_json(
     assert await text_of(kind(lambda: value)) == expected
 
 
+def repr_of(value: Any) -> str:
+    return type(value).__name__
+
+
 def endless() -> Iterator[int]:
     """Count for ever."""
     while True:
         yield 1
 
 
-@pytest.mark.parametrize(
-    ("value", "said"),
-    [
-        (b"\x89PNG", "The tool returned raw bytes, which cannot be shown as text."),
-        (object(), "probe returned something that JSON cannot hold (a object)."),
-        (recursive(), "probe returned something that JSON cannot hold (a list)."),
-        ({"deep": [b"\xff"]}, "probe returned something that JSON cannot hold (a dict)."),
-        (10**5_000, "probe returned something that JSON cannot hold (a int)."),
-        (Place, "probe returned something that JSON cannot hold (a type)."),
-        (endless(), "probe returned something that JSON cannot hold (a generator)."),
-    ],
-    ids=lambda value: type(value).__name__,
-)
 @BOTH_KINDS
-async def test_a_value_that_is_no_text_and_no_json_is_an_error_in_words(
-    kind: Callable[..., Any], value: Any, said: str
+@pytest.mark.parametrize("value", [b"\x89PNG", endless()], ids=lambda value: type(value).__name__)
+async def test_without_a_workspace_a_value_that_is_no_text_and_no_json_is_an_error_in_words(
+    kind: Callable[..., Any], value: Any
 ) -> None:
     result = await run(kind(lambda: value))
-    assert (result.is_error, result.text) == (True, said)
+    assert result.is_error
+    assert " returned " in result.text
+
+
+@BOTH_KINDS
+@pytest.mark.parametrize(
+    "value", [object(), recursive(), {"deep": [b"\xff"]}, 10**5_000, Place], ids=repr_of
+)
+async def test_whatever_else_a_tool_returns_it_is_shown_somehow(
+    kind: Callable[..., Any], value: Any
+) -> None:
+    assert len(await text_of(kind(lambda: value))) < 200
+
+
+async def test_with_a_workspace_a_long_result_and_all_bytes_are_saved(tmp_path: Path) -> None:
+    picture, text = b"\x89PNG\r\n\x1a\n" + bytes(100), "a line\n" * 1_000
+    workspace = Workspace(tmp_path)
+    chosen = Settings(save_over_chars=1_000)
+    for value in (picture, text):
+        runner = ToolRunner(chosen, Ambient(), workspace=workspace)
+        made = tool(name="probe")(lambda_returning(value))
+        result = await runner.run(ToolCall("call_1", "probe", "{}"), {"probe": made})
+        assert not result.is_error
+        assert "download/" in result.text
+        assert "read_file" in result.text or value is picture
+    saved = sorted((path.read_bytes() for path in (tmp_path / "download").iterdir()), key=len)
+    assert saved == [picture, text.encode()]
+
+
+def lambda_returning(value: Any) -> Callable[[], Any]:
+    """Make a tool's function that returns this."""
+
+    def probe() -> Any:
+        return value
+
+    return probe
 
 
 async def test_of_a_huge_text_the_model_sees_the_head_and_the_tail() -> None:
     text = await text_of(
         lambda: "a" * 1_000 + "b" * 1_000_000 + "c" * 1_000, max_observation_chars=300
     )
-    assert text == "a" * 200 + "\n[... 1,001,700 characters left out ...]\n" + "c" * 100
+    assert len(text) <= 300
+    assert text.startswith("a" * 100)
+    assert text.endswith("c" * 50)
+    assert "characters left out" in text
 
 
 async def test_a_sync_function_that_returns_a_coroutine_is_awaited() -> None:
@@ -563,6 +653,52 @@ async def test_when_the_run_is_cancelled_so_is_its_async_tool() -> None:
     await asyncio.wait_for(cancelled.wait(), 30)
 
 
+# ---- the token that tells a tool to stop ---------------------------------------------------
+
+
+async def test_a_sync_tool_learns_that_its_time_is_over() -> None:
+    told: list[bool] = []
+    done = threading.Event()
+
+    def probe(context: ToolContext) -> None:
+        told.append(context.cancel.cancelled)
+        told.append(context.cancel.wait(30))
+        done.set()
+
+    result = await run(probe, tool_seconds=0.05)
+    assert (result.is_error, result.text) == (True, GIVEN_UP)
+    assert await asyncio.to_thread(done.wait, 30)
+    assert told == [False, True]
+
+
+async def test_a_sync_tool_learns_that_the_run_was_cancelled() -> None:
+    started, done = threading.Event(), threading.Event()
+
+    def probe(context: ToolContext) -> None:
+        started.set()
+        if context.cancel.wait(30):
+            done.set()
+
+    task = asyncio.ensure_future(run(probe))
+    assert await asyncio.to_thread(started.wait, 30)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert await asyncio.to_thread(done.wait, 30)
+
+
+async def test_a_tool_that_returns_in_time_is_never_told_to_stop() -> None:
+    seen: list[ToolContext] = []
+
+    def probe(context: ToolContext) -> None:
+        seen.append(context)
+
+    await run(probe)
+    await run(probe)
+    assert [context.cancel.cancelled for context in seen] == [False, False]
+    assert seen[0].cancel is not seen[1].cancel
+
+
 # ---- around the call -----------------------------------------------------------------------
 
 
@@ -576,6 +712,45 @@ async def test_a_tool_sees_the_context_variables_of_whoever_started_the_run(
         assert await text_of(kind(lambda: str(who.get()))) == "the learner"
     finally:
         who.reset(token)
+
+
+async def test_a_tool_gets_the_clock_and_the_workspace_of_the_kernel(tmp_path: Path) -> None:
+    seen: list[ToolContext] = []
+
+    @tool
+    def probe(context: ToolContext | None = None) -> None:
+        """Look around."""
+        assert context is not None
+        seen.append(context)
+
+    ambient, workspace = Ambient(), Workspace(tmp_path)
+    runner = ToolRunner(Settings(), ambient, workspace=workspace)
+    session = InMemoryHistory()
+    await runner.run(ToolCall("call_1", "probe", "{}"), {"probe": probe}, "s1", session)
+    [context] = seen
+    assert (context.call_id, context.session_id) == ("call_1", "s1")
+    assert context.active is session
+    assert context.ambient is ambient
+    assert context.workspace is workspace
+
+
+async def test_a_call_is_prepared_without_running_anything() -> None:
+    ran: list[str] = []
+    made = tool(name="probe")(lambda_that(ran.append))
+    runner = ToolRunner(Settings(), Ambient())
+    prepared = runner.prepare(ToolCall("call_1", "probe", '{"text": "a"}'), {"probe": made})
+    assert (prepared.arguments, prepared.problem, ran) == ({"text": "a"}, "", [])
+    await runner.run_prepared(prepared)
+    assert ran == ["a"]
+
+
+def lambda_that(action: Callable[[str], object]) -> Callable[..., Any]:
+    """Make a tool's function that hands its text on."""
+
+    def probe(text: str) -> None:
+        action(text)
+
+    return probe
 
 
 async def test_the_seconds_are_those_between_start_and_end_on_the_ambient_clock() -> None:

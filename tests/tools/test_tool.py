@@ -10,6 +10,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 from freya_teach import Tool, ToolContext, tool
 from freya_teach.errors import ConfigError
+from tests.wire_answers import EVERY_WIRE, Answer, Model, way_of_asking
 
 
 def properties(function: Callable[..., Any]) -> dict[str, Any]:
@@ -178,7 +179,8 @@ def test_a_pydantic_model_is_described_and_handed_over_as_one() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["schema", "json", "copy", "model_config", "model_fields", "_hidden", "self", "p0"]
+    "name",
+    ["schema", "json", "copy", "model_config", "model_fields", "_hidden", "self", "parameter"],
 )
 def test_a_parameter_may_have_any_name_even_one_that_pydantic_uses(name: str) -> None:
     namespace: dict[str, Any] = {}
@@ -186,13 +188,15 @@ def test_a_parameter_may_have_any_name_even_one_that_pydantic_uses(name: str) ->
     made = tool(namespace["probe"])
     assert list(made.parameters["properties"]) == ["first", name]
     assert made.validate({"first": "a", name: 2}) == {"first": "a", name: 2}
+    assert made.validate_json(f'{{"{name}": 2, "first": "a"}}') == {"first": "a", name: 2}
 
 
 def test_our_own_name_of_a_field_is_no_way_to_reach_a_parameter() -> None:
-    def probe(city: str) -> None: ...
+    def probe(city: str, schema: str = "") -> None: ...
 
-    with pytest.raises(ValidationError, match="Extra inputs"):
-        tool(probe).validate({"p0": "Oslo"})
+    for text in ('{"city": "Oslo", "parameterschema": 1}', '{"city": "Oslo", "schema": 1}'):
+        with pytest.raises(ValidationError):
+            tool(probe).validate_json(text)
 
 
 @pytest.mark.parametrize(
@@ -231,6 +235,95 @@ def test_a_tool_stays_the_plain_function_for_whoever_calls_it() -> None:
 
     assert isinstance(double, Tool)
     assert double(number=4) == 8
+
+
+# ---- a tool made of a model ----------------------------------------------------------------
+
+
+class Booking(BaseModel):
+    """Book a room in Norway."""
+
+    city: str = Field(description='English name, for example "Oslo".')
+    nights: int = Field(1, ge=1, description="How many nights; one by default.")
+    place: Place | None = None
+
+
+def test_a_models_fields_are_the_arguments_and_the_function_gets_the_model() -> None:
+    @tool(model=Booking)
+    def book(booking: Booking, context: ToolContext) -> str:
+        return f"{booking.nights} in {booking.city} for {context.session_id}"
+
+    assert (book.name, book.description) == ("book", "Book a room in Norway.")
+    assert list(book.parameters["properties"]) == ["city", "nights", "place"]
+    assert book.parameters["required"] == ["city"]
+    assert book.parameters["properties"]["city"]["description"].startswith("English name")
+    assert book.context_parameter == "context"
+    checked = book.validate({"city": "Oslo"})
+    assert checked == {"booking": Booking(city="Oslo")}
+    assert book(**checked, context=ToolContext("call_1", "me")) == "1 in Oslo for me"
+
+
+def test_the_functions_own_docstring_wins_over_the_models() -> None:
+    @tool(model=Booking)
+    async def book(booking) -> None:  # type: ignore[no-untyped-def]  # noqa: ANN001
+        """Book it."""
+
+    assert book.description == "Book it."
+
+
+def two_of_them(booking: Booking, more: str) -> None: ...
+
+
+def none_of_them(context: ToolContext) -> None: ...
+
+
+def another(booking: Place) -> None: ...
+
+
+@pytest.mark.parametrize("function", [two_of_them, none_of_them, another])
+def test_a_function_that_does_not_take_the_model_is_refused(function: Any) -> None:
+    with pytest.raises(ConfigError, match="with model=Booking the function takes one Booking"):
+        tool(model=Booking)(function)
+
+
+@pytest.mark.parametrize("spoken", EVERY_WIRE, ids=way_of_asking)
+async def test_a_tool_of_a_model_is_called_over_either_wire(spoken: dict[str, Any]) -> None:
+    @tool(model=Booking)
+    def book(booking: Booking) -> str:
+        return f"{booking.nights} in {booking.city}"
+
+    model = Model(Answer(calls=[("book", {"city": "Oslo", "nights": 2})]), Answer("Done."))
+    result = await model.kernel(**spoken).agent([book]).run("?")
+    assert [trace.observation for trace in result.trace.calls] == ["2 in Oslo"]
+
+
+# ---- strict mode ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("spoken", EVERY_WIRE, ids=way_of_asking)
+async def test_openai_is_asked_for_strict_mode_and_gemini_gets_the_same_schema(
+    spoken: dict[str, Any],
+) -> None:
+    def double(number: int = 1) -> int:
+        """Twice the number."""
+        return 2 * number
+
+    model = Model(Answer(calls=[("double", {"number": None})]), Answer("2."), Answer("Hello."))
+    kernel = model.kernel(**spoken)
+    result = await kernel.agent([tool(strict=True)(double)]).run("?")
+    await kernel.agent([double]).run("?")
+    assert result.trace.calls[0].observation == "2"
+    strict, _, loose = map(declared, model.bodies)
+    schema = strict.get("parameters") or strict["parametersJsonSchema"]
+    assert schema["properties"]["number"]["type"] == ["integer", "null"]
+    assert strict.get("strict") == (True if "parameters" in strict else None)
+    assert "strict" not in loose
+
+
+def declared(body: dict[str, Any]) -> dict[str, Any]:
+    """Return the only tool that a request declares."""
+    [group] = body["tools"]
+    return dict(group["function"] if "function" in group else group["functionDeclarations"][0])
 
 
 # ---- what is refused -----------------------------------------------------------------------
