@@ -1,6 +1,8 @@
 """Pictures of a run: something to look at, to step through, and to take part in. (start)
 
 lab.view.stepper(result)   lab.view.guard(result)   lab.view.be_the_model(question, tools)
+lab.view.assembler(body)           lab.view.timeline(events)
+lab.view.composer(kernel, tools)
 """
 
 from __future__ import annotations
@@ -8,13 +10,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, Protocol
 
+from freya_teach.events import Event
 from freya_teach.kernel import Kernel
 from freya_teach.lab.gateway.question import Policy
+from freya_teach.lab.views.assembling import assembler
 from freya_teach.lab.views.be_the_model import Seat
+from freya_teach.lab.views.composer import ComposerView, composer
 from freya_teach.lab.views.guard import Watch, guard
+from freya_teach.lab.views.pieces import Body, Moment
 from freya_teach.lab.views.sitting import Sitting
 from freya_teach.lab.views.stepper import Place, stepper
+from freya_teach.lab.views.timeline import Moment as ToolMoment
+from freya_teach.lab.views.timeline import timeline
 from freya_teach.lab.views.view import View
+from freya_teach.prompt.composer import Composer
+from freya_teach.tools.registry import ToolRegistry
 from freya_teach.tools.tool import Tool
 from freya_teach.trace import RunResult
 
@@ -46,6 +56,24 @@ class Views:
     def guard(self, result: RunResult) -> View[Watch]:
         """A run turn by turn, as the loop guard sees it."""
         return guard(result)
+
+    def assembler(
+        self, body: Body, wire: str = "openai", tools: Iterable[str] = ()
+    ) -> View[Moment]:
+        """An answer's body event by event, and the buffers that each event fills."""
+        return assembler(body, wire, tools)
+
+    def timeline(self, events: Iterable[Event]) -> View[ToolMoment]:
+        """The tool calls of a run, each a bar from its first event to its last."""
+        return timeline(events)
+
+    def composer(
+        self,
+        source: Kernel | Composer,
+        tools: Iterable[Tool | Callable[..., Any]] | ToolRegistry = (),
+    ) -> ComposerView:
+        """The system prompt: switch its parts, see where they come from and what they cost."""
+        return composer(source, tools)
 
     def be_the_model(
         self,

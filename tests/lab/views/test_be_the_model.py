@@ -36,7 +36,7 @@ async def test_a_person_plays_the_model_over_either_wire(wire: str) -> None:
 async def test_the_first_request_shows_what_a_model_gets_to_see() -> None:
     played = await seat().play([])
     assert "▶ it is your move; the run is waiting for it" in played.text.splitlines()[0]
-    assert "+ system    You are a careful assistant" in played.text
+    assert "+ system    # IDENTITY" in played.text
     assert f"+ user      {ASKED}" in played.text
     assert "may call  get_current_weather(city: string)" in played.text
     assert "The packet itself" in played.html
