@@ -19,6 +19,7 @@ MAX_PRINTED_LINES = 5
 MAX_PRINTED_CHARS = 200
 LINT_MARK = re.compile(r"# noqa: [A-Z0-9, ]+ - ")
 """What the linter is told in a solution; the reason after it is for the learner too."""
+BARE_LINT_MARK = re.compile(r"  # noqa: [A-Z0-9, ]+$", re.MULTILINE)
 
 _hints_given: Counter[str] = Counter()
 """How far up the ladder of each exercise this notebook has come."""
@@ -68,7 +69,7 @@ def reveal(exercise_id: str) -> str:
     exercise = find(exercise_id)
     if callable(exercise.solution):
         source = textwrap.dedent(inspect.getsource(exercise.solution)).rstrip()
-        return LINT_MARK.sub("# ", source)
+        return BARE_LINT_MARK.sub("", LINT_MARK.sub("# ", source))
     return f"{exercise.name} = {exercise.solution!r}"
 
 
