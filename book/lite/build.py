@@ -32,6 +32,7 @@ from pathlib import Path
 
 from browser_packages import Wheel, collect, lock_with
 from jupyterlite_pyodide_kernel.constants import PYODIDE_VERSION
+from left_out import LEFT_OUT
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -151,11 +152,12 @@ def lay_out_notebooks(target: Path) -> None:
     """Copy the notebooks; only the name of the kernel differs here."""
     kernel = {"display_name": "Python (Pyodide)", "language": "python", "name": "python"}
     for path in sorted((ROOT / "notebooks").rglob("*.ipynb")):
-        if ".ipynb_checkpoints" in path.parts:
+        name = path.relative_to(ROOT / "notebooks")
+        if ".ipynb_checkpoints" in path.parts or name.as_posix() in LEFT_OUT:
             continue
         notebook = json.loads(path.read_text(encoding="utf-8"))
         notebook["metadata"]["kernelspec"] = kernel
-        copy = target / path.relative_to(ROOT / "notebooks")
+        copy = target / name
         copy.parent.mkdir(parents=True, exist_ok=True)
         copy.write_text(json.dumps(notebook, indent=1, ensure_ascii=False), encoding="utf-8")
 

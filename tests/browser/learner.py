@@ -14,10 +14,10 @@ PROMPT = ".jp-InputArea-prompt"
 TRACE = ".jp-OutputArea-output[data-mime-type='application/vnd.jupyter.stderr']"
 """An error, and whatever else is shown in red."""
 
-EVERYTHING_RAN = """([cell, prompt, trace]) => {
+EVERYTHING_RAN = """([cell, prompt, trace, onPurpose]) => {
     const cells = [...document.querySelectorAll(cell)];
     const marks = cells.map(each => each.querySelector(prompt)?.textContent ?? '');
-    const failed = cells.some(each => each.querySelector(trace));
+    const failed = !onPurpose && cells.some(each => each.querySelector(trace));
     const waiting = marks.some(mark => mark.includes('*'));
     return cells.length > 0 && !waiting && (failed || /\\d/.test(marks.at(-1)));
 }"""
@@ -54,11 +54,11 @@ class Learner:
         title.click()
         self.page.locator(f".lm-Menu-item[data-command='{command}']").first.click()
 
-    def run_all(self) -> None:
+    def run_all(self, *, errors_on_purpose: bool = False) -> None:
         """Clear what was stored, run every cell from the top, wait for the last."""
         self.choose("Edit", "editmenu:clear-all")
         self.choose("Run", "runmenu:run-all")
-        self.wait_for_the_last_cell()
+        self.wait_for_the_last_cell(errors_on_purpose=errors_on_purpose)
 
     def restart_and_run_all(self) -> None:
         """Clear what is there and begin again with a new Python."""
@@ -68,9 +68,10 @@ class Learner:
         self.page.locator(".jp-Dialog").wait_for(state="detached")
         self.wait_for_the_last_cell()
 
-    def wait_for_the_last_cell(self) -> None:
-        """Wait until no cell is running and the last one ran, or one failed."""
-        self.page.wait_for_function(EVERYTHING_RAN, arg=[CODE_CELL, PROMPT, TRACE])
+    def wait_for_the_last_cell(self, *, errors_on_purpose: bool = False) -> None:
+        """Wait until no cell is running and the last one ran, or one failed that should not."""
+        seen = [CODE_CELL, PROMPT, TRACE, errors_on_purpose]
+        self.page.wait_for_function(EVERYTHING_RAN, arg=seen)
 
     def cell(self, source: str) -> Locator:
         """The code cell with this text in it."""
@@ -114,6 +115,11 @@ class Learner:
             subject.evaluate("each => each.scrollIntoView({block: 'end'})")
         self.pictures.mkdir(parents=True, exist_ok=True)
         self.page.screenshot(path=self.pictures / f"{name}.png")
+
+
+def fails_on_purpose(notebook: dict[str, Any]) -> bool:
+    """Whether a cell is there to fail."""
+    return any("raises-exception" in c["metadata"].get("tags", []) for c in notebook["cells"])
 
 
 def told(notebook: dict[str, Any]) -> list[tuple[str, list[str]]]:

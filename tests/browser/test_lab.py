@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 
 from freya_teach.paths import course_folder
 from tests.browser.conftest import Lab
-from tests.browser.learner import TRACE, Learner, never_run, told
+from tests.browser.learner import TRACE, Learner, fails_on_purpose, never_run, told
 
 NOTEBOOKS = course_folder("notebooks")
 EXECUTOR = "part1_react/2.3_freya_agent_executor.ipynb"
@@ -37,7 +37,7 @@ def test_every_notebook_runs_from_top_to_bottom_and_says_what_is_stored(
     lab: Lab, learner: Learner, name: str
 ) -> None:
     learner.open(lab.page_of(name))
-    learner.run_all()
+    learner.run_all(errors_on_purpose=fails_on_purpose(read(NOTEBOOKS / name)))
     learner.save()
     learner.picture("ran")
     assert_all_ran_as_stored(lab, name)
