@@ -14,7 +14,7 @@ from typing import Literal
 
 from freya_teach.llm.messages import Json, ToolCall
 from freya_teach.llm.protocol import Exchange, Reply, Usage
-from freya_teach.llm.request_log import redacted_headers
+from freya_teach.llm.redaction import redacted_headers
 
 ToolState = Literal["running", "completed", "failed", "refused"]
 StopReason = Literal[

@@ -154,7 +154,7 @@ def _shared(text: str, asked: str) -> int:
 # ---- models that go wrong --------------------------------------------------------------------
 
 
-def repeats(name: str, **arguments: Any) -> Policy:
+def repeats(name: str, /, **arguments: Any) -> Policy:
     """A model that makes the very same call for ever, whatever comes back.
 
     >>> stuck = repeats("get_current_weather", city="Oslo")

@@ -31,8 +31,8 @@ from freya_teach.llm.messages import (
     UserMessage,
 )
 from freya_teach.llm.protocol import Adapter, ModelRequest, Reply, Usage
+from freya_teach.llm.redaction import REDACTED, SECRET_IN_URL, redact_all
 from freya_teach.llm.refusal import raise_for_error
-from freya_teach.llm.request_log import REDACTED, SECRET_IN_URL, redact_all
 from freya_teach.llm.sse import ChunkDecoder, parse_json
 from freya_teach.llm.wirejson import as_dict, as_int, as_list, as_text, encode
 

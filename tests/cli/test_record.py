@@ -163,7 +163,7 @@ def test_without_a_server_and_a_key_it_is_said_how_to_choose_one(tmp_path: Path)
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("9.9",), "Section '9.9' has no scenarios to record; there are: 1.1, 2.1, 2.2."),
+        (("9.9",), "Section '9.9' has no scenarios to record; there are: 1.1, 2.1, 2.2"),
         (("1.1", "--scenario", "x"), "no scenario 'x': no-history, with-history, forged-history."),
     ],
 )

@@ -1,5 +1,6 @@
 """What a notebook holds in its hands, from its first cell to its last."""
 
+import shutil
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from freya_teach.lab.sample_tools import get_current_weather
 from tests.lab.exchanges import URL, exchange, written
 from tests.wire_answers import Answer
 
+PROMPTS = paths.course_folder("prompts")
 QUESTION = {"model": "m", "messages": [{"role": "user", "content": "Hi?"}]}
 SETTINGS = {"base_url": "https://api.example.org", "model": "m"}
 
@@ -32,10 +34,7 @@ def course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     section = tmp_path / "fixtures" / "1.2"
     written(section / "hello", exchange(QUESTION, hello))
     written(section / "two", exchange({"q": 1}, {"n": 1}), exchange({"q": 2}, {"n": 2}))
-    prompts = tmp_path / "prompts"
-    prompts.mkdir()
-    for name in ("identity", "max_turns"):
-        (prompts / f"core.prompt.{name}.md").write_text("Be brief.", encoding="utf-8")
+    shutil.copytree(PROMPTS, tmp_path / "prompts")
     return section
 
 

@@ -103,6 +103,6 @@ def answer(text: str) -> Move:
     return Move(text)
 
 
-def call(name: str, **arguments: Any) -> Move:
-    """Call one tool."""
+def call(name: str, /, **arguments: Any) -> Move:
+    """Call one tool. (A tool may have an argument `name`, so ours can only stand first.)"""
     return Move(calls=(Call(name, arguments),))
