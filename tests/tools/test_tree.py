@@ -1,5 +1,6 @@
 """Opening and writing without following links, whatever is swapped meanwhile, on either tree."""
 
+import hashlib
 import itertools
 import os
 import socket
@@ -382,4 +383,13 @@ def test_a_link_that_is_swapped_in_while_writing_changes_nothing_outside(
             with suppress(ToolError):
                 place.workspace.write(f"sub/new/{number}.txt", "mine\n")
     assert place.leaks() == []
-    assert place.around() == before
+    changed = dict(place.around().items() - before.items())
+    assert before.keys() <= place.around().keys()
+    if make_tree is TreeByName:  # as its docstring says: begun outside, and empty
+        changed = {name: seen for name, seen in changed.items() if not is_empty(name, seen)}
+    assert changed == {}
+
+
+def is_empty(name: str, digest: str) -> bool:
+    """Whether this is an unfinished file without a byte in it."""
+    return "/.unfinished-" in name and digest == hashlib.sha256(b"").hexdigest()
