@@ -6,8 +6,9 @@ one run, and know which model and which toolboxes it uses. A durable session fit
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
 from typing import Protocol
 
 from freya_teach.errors import SessionBusy
@@ -38,6 +39,25 @@ class History(Protocol):
         """The id of the skill that this session has on, or nothing."""
         ...
 
+    @property
+    def model(self) -> str:
+        """The route that answered last, as `provider/model`; nothing before the first answer."""
+        ...
+
+    @property
+    def first(self) -> int:
+        """The number of `messages[0]`; they rise by one. A message that is new has a new number."""
+        ...
+
+    @property
+    def revision(self) -> int:
+        """How often the beginning has been replaced; a plan made before that is out of date."""
+        ...
+
+    def use_model(self, route: str) -> None:
+        """Remember the route that answered, so that the conversation stays with it."""
+        ...
+
     def activate_toolbox(self, toolbox: str) -> None:
         """Switch this toolbox on from the next turn, beside those that are on."""
         ...
@@ -54,9 +74,50 @@ class History(Protocol):
         """Add messages as one write: all of them or none."""
         ...
 
+    async def replace(self, through: int, by: Sequence[int | Message], *, revision: int) -> bool:
+        """Put `by` in the place of all messages up to number `through`, as one write.
+
+        In `by` an int keeps the message of that number, a message is a new one; there are at
+        most as many as there were, and the last one gets the number `through`. What is not kept is
+        in a snapshot before it leaves the history. Returns False, and changes nothing, when
+        `revision` is not the present one. Raises `ValueError` for a number that is not there or
+        out of order, and for too many messages.
+        """
+        ...
+
     def claim(self) -> AbstractContextManager[None]:
         """Hold the conversation for one run. Raises `SessionBusy` when a run holds it already."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class Replaced:
+    """A history whose beginning has been replaced, and what was taken out of it."""
+
+    messages: list[Message]
+    first: int
+    removed: tuple[Message, ...]
+
+
+def replacement(
+    messages: Sequence[Message], first: int, through: int, by: Sequence[int | Message]
+) -> Replaced:
+    """The history after `History.replace`. Raises `ValueError` as it says."""
+    behind = through + 1 - first
+    kept = [item for item in by if isinstance(item, int)]
+    if not 0 <= behind <= len(messages):
+        raise ValueError(f"there is no message number {through}")
+    if len(by) > behind:
+        raise ValueError(f"{len(by)} messages cannot take the place of {behind}")
+    if kept != sorted({number for number in kept if first <= number <= through}):
+        raise ValueError(f"kept numbers must rise and lie between {first} and {through}: {kept}")
+    new = [messages[item - first] if isinstance(item, int) else item for item in by]
+    gone = set(range(first, through + 1)) - set(kept)
+    return Replaced(
+        [*new, *messages[behind:]],
+        through + 1 - len(new),
+        tuple(messages[number - first] for number in sorted(gone)),
+    )
 
 
 class InMemoryHistory:
@@ -72,6 +133,11 @@ class InMemoryHistory:
         self.id = session_id
         self.active_toolboxes = tuple(active_toolboxes)
         self.active_skill = ""
+        self.model = ""
+        self.first = 0
+        self.revision = 0
+        self.snapshots: list[tuple[Message, ...]] = []
+        """What `replace` has taken out, oldest first."""
         self._messages = list(messages)
         self._claimed = False
 
@@ -96,6 +162,21 @@ class InMemoryHistory:
     async def append(self, *messages: Message) -> None:
         """Add messages at the end."""
         self._messages.extend(messages)
+
+    def use_model(self, route: str) -> None:
+        """Remember the route that answered."""
+        self.model = route
+
+    async def replace(self, through: int, by: Sequence[int | Message], *, revision: int) -> bool:
+        """Put `by` in the place of all messages up to number `through`."""
+        if revision != self.revision:
+            return False
+        replaced = replacement(self._messages, self.first, through, by)
+        self.snapshots.append(replaced.removed)
+        self._messages = replaced.messages
+        self.first = replaced.first
+        self.revision += 1
+        return True
 
     @contextmanager
     def claim(self) -> Iterator[None]:
