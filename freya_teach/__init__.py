@@ -12,8 +12,15 @@ if TYPE_CHECKING:
     from freya_teach.agent.executor import Agent
     from freya_teach.agent.history import History, InMemoryHistory
     from freya_teach.ambient import Ambient
-    from freya_teach.config import Settings
-    from freya_teach.errors import FreyaError, LLMError, ToolError
+    from freya_teach.config import RouteSettings, Settings
+    from freya_teach.errors import (
+        AllRoutesFailed,
+        Attempt,
+        FreyaError,
+        LLMError,
+        NeedsSmaller,
+        ToolError,
+    )
     from freya_teach.kernel import Kernel, build_kernel
     from freya_teach.tools.registry import ToolRegistry
     from freya_teach.tools.tool import Tool, ToolContext, tool
@@ -23,12 +30,16 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Agent",
+    "AllRoutesFailed",
     "Ambient",
+    "Attempt",
     "FreyaError",
     "History",
     "InMemoryHistory",
     "Kernel",
     "LLMError",
+    "NeedsSmaller",
+    "RouteSettings",
     "RunResult",
     "Settings",
     "Tool",
@@ -42,12 +53,16 @@ __all__ = [
 
 _HOME = {
     "Agent": "agent.executor",
+    "AllRoutesFailed": "errors",
     "Ambient": "ambient",
+    "Attempt": "errors",
     "FreyaError": "errors",
     "History": "agent.history",
     "InMemoryHistory": "agent.history",
     "Kernel": "kernel",
     "LLMError": "errors",
+    "NeedsSmaller": "errors",
+    "RouteSettings": "config",
     "RunResult": "trace",
     "Settings": "config",
     "Tool": "tools.tool",

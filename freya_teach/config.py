@@ -7,15 +7,24 @@ A key is held in a `SecretStr`, so that printing or logging the settings shows s
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    SecretStr,
+    ValidationError,
+    model_validator,
+)
+from pydantic_core import PydanticCustomError, from_json
 
 from freya_teach.errors import ConfigError
-
-Provider = Literal["openai", "gemini"]
 
 
 def _at_home(path: Path) -> Path:
@@ -36,16 +45,16 @@ MODELS: Mapping[str, str] = {"openai": "gpt-5.6-terra", "gemini": "gemini-3.8-fl
 KEY_VARIABLES: Mapping[str, str] = {"openai": "OPENAI_API_KEY", "gemini": "GEMINI_API_KEY"}
 
 
-class Settings(BaseModel):
-    """What can be chosen about a kernel. Build one, or read one with `from_env()`.
+ROUTE_WORDS = re.compile(r"(?P<provider>[\w-]+):(?P<model>[^@]+)(?:@(?P<base_url>https?://.+))?")
+"""A route in a word: `gemini:gemini-3.8-flash`, `openai:my-llama@http://127.0.0.1:8080`."""
 
-    >>> Settings(provider="gemini").model_name
-    'gemini-3.8-flash'
-    """
+
+class RouteSettings(BaseModel):
+    """Where a model is asked. As a fallback, it stands in when those before it have failed."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
-    provider: Provider = "openai"
+    provider: str = "openai"
     """Which wire is spoken; any OpenAI-compatible server is "openai" with another base_url."""
     model: str = ""
     """The provider's name for the model; empty means the course's default for that provider."""
@@ -53,6 +62,66 @@ class Settings(BaseModel):
     """Scheme and host, without /v1; empty means the provider's public address."""
     api_key: SecretStr = SecretStr("")
     """Sent as a header, never in a URL, and never logged."""
+
+    @property
+    def model_name(self) -> str:
+        """The model to ask for: the chosen one, or the course's default for the provider."""
+        return self.model or MODELS[self.provider]
+
+    @property
+    def endpoint(self) -> str:
+        """The base address without a trailing slash and without a trailing /v1 or /v1beta."""
+        base = (self.base_url or BASE_URLS[self.provider]).rstrip("/")
+        return base.removesuffix("/v1beta").removesuffix("/v1")
+
+    @model_validator(mode="after")
+    def _is_known_or_whole(self) -> Self:
+        """A wire that the kernel does not bring has no model and no address of its own."""
+        if self.provider not in MODELS and not (self.model and self.base_url):
+            raise PydanticCustomError(
+                "provider",
+                "provider (FREYA_PROVIDER): Input should be 'openai' or 'gemini'; "
+                "an adapter of your own needs model and base_url too",
+            )
+        return self
+
+
+def _from_json(value: object) -> object:
+    """A variable holds JSON; an object is what it is."""
+    return from_json(value) if isinstance(value, str) else value
+
+
+def _routes_in_words(value: object) -> object:
+    """A JSON array, or `provider:model[@base_url]` with commas between."""
+    if not isinstance(value, str) or value.lstrip().startswith("["):
+        return _from_json(value)
+    routes = []
+    for number, word in enumerate(filter(None, map(str.strip, value.split(","))), 1):
+        match = ROUTE_WORDS.fullmatch(word)
+        if match is None:  # the word is not repeated: an address may hold a password
+            raise ValueError(f"route {number} is not of the form provider:model[@base_url]")
+        routes.append({name: text for name, text in match.groupdict().items() if text})
+    return tuple(routes)
+
+
+Routes = Annotated[tuple[RouteSettings, ...], BeforeValidator(_routes_in_words)]
+Facts = Annotated[Mapping[str, Mapping[str, Any]], BeforeValidator(_from_json)]
+
+
+class Settings(RouteSettings):
+    """What can be chosen about a kernel. Build one, or read one with `from_env()`.
+
+    >>> Settings(provider="gemini").model_name
+    'gemini-3.8-flash'
+    """
+
+    fallbacks: Routes = ()
+    """Who is asked, in this order, when the route above has failed."""
+    models: Facts = Field(default_factory=dict)
+    """What the kernel knows wrongly or not at all of a model: `{"my-llama": {"window": 32768}}`.
+
+    The beginning of a model's name, or `@host:port`, to the fields of `llm.models.ModelFacts`.
+    """
     stream: bool = False
     """Ask for the answer in pieces."""
 
@@ -103,19 +172,10 @@ class Settings(BaseModel):
     """Seconds that a server has to close a stream whose last word has been said."""
     request_seconds: float = Field(600.0, gt=0)
     """Seconds for one model call from first to last byte, however steadily it drips."""
+    retry_seconds: float = Field(60.0, ge=0)
+    """Seconds that one model call may wait in all before it asks again; with 0 it never does."""
     max_response_bytes: int = Field(64 * 1024 * 1024, ge=1024)
     """Bytes of one answer; more than this is not read."""
-
-    @property
-    def model_name(self) -> str:
-        """The model to ask for: the chosen one, or the course's default for the provider."""
-        return self.model or MODELS[self.provider]
-
-    @property
-    def endpoint(self) -> str:
-        """The base address without a trailing slash and without a trailing /v1 or /v1beta."""
-        base = (self.base_url or BASE_URLS[self.provider]).rstrip("/")
-        return base.removesuffix("/v1beta").removesuffix("/v1")
 
     @classmethod
     def from_env(cls, environ: Mapping[str, str] | None = None, **overrides: object) -> Settings:
@@ -133,17 +193,34 @@ class Settings(BaseModel):
         }
         values |= overrides
         if not values.get("api_key"):
-            variable = KEY_VARIABLES.get(str(values.get("provider", "openai")), "")
-            values["api_key"] = env.get(variable, "")
+            values["api_key"] = _key_for(str(values.get("provider", "openai")), env)
         try:
-            return cls.model_validate(values)
+            settings = cls.model_validate(values)
         except ValidationError as problem:
             raise ConfigError(_in_words(problem)) from None
+        fallbacks = tuple(_with_key(route, settings, env) for route in settings.fallbacks)
+        return settings.model_copy(update={"fallbacks": fallbacks}) if fallbacks else settings
+
+
+def _with_key(route: RouteSettings, first: RouteSettings, env: Mapping[str, str]) -> RouteSettings:
+    """A fallback without a key: its provider's, or the first route's at the same address."""
+    if route.api_key.get_secret_value():
+        return route
+    key = SecretStr(_key_for(route.provider, env))
+    if (route.provider, route.endpoint) == (first.provider, first.endpoint):
+        key = first.api_key
+    return route.model_copy(update={"api_key": key})
+
+
+def _key_for(provider: str, env: Mapping[str, str]) -> str:
+    variable = KEY_VARIABLES.get(provider, f"{provider.upper().replace('-', '_')}_API_KEY")
+    return env.get(variable, "")
 
 
 def _in_words(problem: ValidationError) -> str:
-    lines = [
-        f"{'.'.join(map(str, e['loc']))} (FREYA_{str(e['loc'][0]).upper()}): {e['msg']}"
-        for e in problem.errors(include_url=False, include_input=False)
-    ]
+    lines = []
+    for error in problem.errors(include_url=False, include_input=False):
+        place = ".".join(map(str, error["loc"]))
+        variable = str(error["loc"][0]).upper() if place else ""
+        lines.append(f"{place} (FREYA_{variable}): {error['msg']}" if place else error["msg"])
     return "The settings make no sense:\n  " + "\n  ".join(lines)

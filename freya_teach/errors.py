@@ -8,6 +8,7 @@
     ├── UnsupportedContent     developer: a message part that this provider cannot carry
     ├── ToolError              MODEL: what went wrong in a tool and what to do next
     └── LLMError               operator: the other end of the wire
+        ├── AllRoutesFailed    more than one route was asked, and none has answered
         ├── ConnectionFailed   nothing came back: DNS, refused, reset, time-out
         ├── BadResponse        something came back that is not the provider's protocol
         │   └── ResponseCut    the answer ended in the middle; its tool calls are not run
@@ -17,6 +18,7 @@
             ├── RateLimited           429 that passes with time
             ├── QuotaExhausted        429 that does not
             ├── ContextOverflowError  the request is larger than the model's window
+            │   └── NeedsSmaller      no window is large enough, seen before anything was sent
             ├── RequestRefused        any other 4xx: our request is wrong
             └── ServerFailed          5xx, 408, 409, or an error inside a 200
 
@@ -25,6 +27,7 @@ A tool's own exceptions never appear here: the runner turns them into observatio
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import ClassVar
 
 
@@ -76,11 +79,35 @@ class ToolError(FreyaError):
     kind = "tool"
 
 
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One time that a route was asked, and what came of it."""
+
+    route: str
+    """`provider/model`."""
+    error: str
+    """The `kind` of what went wrong; empty for the attempt that was answered."""
+    status: int | None
+    """The HTTP status; None when there was no answer."""
+    seconds: float
+    """How long the attempt took."""
+    waited: float = 0.0
+    """Seconds that were waited before it."""
+    said: str = ""
+    """The message of what went wrong, without keys."""
+
+    def __str__(self) -> str:
+        waited = f" after a wait of {self.waited:.1f} s" if self.waited else ""
+        said = f": {self.said}" if self.said else ""
+        return f"{self.route}{waited}: {self.error or 'answered'}{said}"
+
+
 class LLMError(FreyaError):
     """Something between us and the model failed.
 
     `provider` is the adapter's name, `status` the HTTP status (None when there was no answer),
-    `provider_text` the other end's own words, `retry_after` seconds to wait if it named a number.
+    `provider_text` the other end's own words, `retry_after` seconds to wait if it named a number,
+    `attempts` everything that was tried before this was raised.
     """
 
     kind = "llm"
@@ -99,6 +126,13 @@ class LLMError(FreyaError):
         self.status = status
         self.provider_text = provider_text
         self.retry_after = retry_after
+        self.attempts: tuple[Attempt, ...] = ()
+
+
+class AllRoutesFailed(LLMError):
+    """More than one route was asked and none has answered; `attempts` tells of each, in order."""
+
+    kind = "all_routes"
 
 
 class ConnectionFailed(LLMError):
@@ -150,9 +184,22 @@ class QuotaExhausted(ProviderError):
 
 
 class ContextOverflowError(ProviderError):
-    """The request is larger than the model's window. Sending it again cannot help."""
+    """The request is larger than the model's window. Sending it again cannot help.
+
+    `route` is the route it was meant for, `window` its window in tokens as far as it is known (0
+    when it is not), `tokens` our own count of the request.
+    """
 
     kind = "context_overflow"
+    route = ""
+    window = 0
+    tokens = 0
+
+
+class NeedsSmaller(ContextOverflowError):
+    """The request fits into no route's window: nothing was sent. The fields are of the largest."""
+
+    kind = "needs_smaller"
 
 
 class RequestRefused(ProviderError):

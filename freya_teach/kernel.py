@@ -22,7 +22,8 @@ from freya_teach.agent.history import History
 from freya_teach.agent.turn import Approve
 from freya_teach.ambient import Ambient, zone_of
 from freya_teach.config import Settings
-from freya_teach.llm.proxy import Proxy, route_from
+from freya_teach.llm.protocol import Adapter
+from freya_teach.llm.proxy import Proxy, routes_from
 from freya_teach.llm.request_log import RequestLog
 from freya_teach.paths import PACKAGE, course_folder
 from freya_teach.prompt.composer import Composer
@@ -35,7 +36,7 @@ from freya_teach.tools.workspace import Limits, Workspace
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """Everything an agent is made of, for one model."""
+    """Everything an agent is made of, for one model and those that stand in for it."""
 
     settings: Settings
     ambient: Ambient
@@ -86,17 +87,21 @@ def build_kernel(
     settings: Settings,
     http: httpx.AsyncClient,
     ambient: Ambient | None = None,
+    *,
+    adapters: Mapping[str, Adapter] | None = None,
 ) -> Kernel:
     """A kernel on these settings. A time zone of the settings counts before that of the ambient.
 
-    Raises `ConfigError` for a time zone that does not exist, or a workspace that cannot be used.
+    `adapters` are wires beside the two that the kernel speaks, by the name of their provider.
+    Raises `ConfigError` for a provider without an adapter, a fact of a model that makes no sense, a
+    time zone that does not exist, or a workspace that cannot be used.
     """
     if ambient is None or settings.time_zone:
         ambient = replace(ambient or Ambient(), zone=zone_of(settings.time_zone))
     log = None
     if settings.log_dir:
         log = RequestLog(settings.log_dir, ambient, settings.max_log_bytes)
-    proxy = Proxy((route_from(settings),), http, settings, ambient, log)
+    proxy = Proxy(routes_from(settings), http, settings, ambient, log, adapters or {})
     prompts = PromptRegistry(course_folder("prompts"), settings.prompt_dir)
     return Kernel(settings, ambient, http, proxy, prompts, _workspace(settings))
 

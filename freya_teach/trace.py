@@ -12,6 +12,7 @@ from functools import reduce
 from operator import add
 from typing import Literal
 
+from freya_teach.errors import Attempt
 from freya_teach.llm.messages import Json, ToolCall
 from freya_teach.llm.protocol import Exchange, Reply, Usage
 from freya_teach.llm.redaction import redacted_headers
@@ -49,6 +50,11 @@ class TurnTrace:
     def reply(self) -> Reply:
         """What was understood of the model's answer."""
         return self.exchange.reply
+
+    @property
+    def attempts(self) -> tuple[Attempt, ...]:
+        """Everything that was tried for the answer: which route, what failed, what was waited."""
+        return self.exchange.attempts
 
     def without_packets(self) -> TurnTrace:
         """The turn without the bytes of its request and response."""

@@ -8,7 +8,7 @@ import pytest
 from pydantic import ValidationError
 
 from freya_teach import Settings
-from freya_teach.config import MODELS
+from freya_teach.config import MODELS, RouteSettings
 from freya_teach.errors import ConfigError
 
 
@@ -56,6 +56,11 @@ def test_settings_do_not_change_and_know_no_other_names() -> None:
     "nonsense",
     [
         {"provider": "openia"},
+        {"provider": "mine", "model": "m"},
+        {"retry_seconds": -1},
+        {"fallbacks": [{"provider": "openia"}]},
+        {"fallbacks": "gemini"},
+        {"models": "no JSON"},
         {"max_turns": 0},
         {"max_calls": -1},
         {"max_tokens": 0},
@@ -163,9 +168,61 @@ def test_without_a_mapping_the_environment_of_the_process_is_read(
     assert Settings.from_env().max_turns == 4
 
 
+def test_a_wire_of_ones_own_needs_a_model_and_an_address() -> None:
+    settings = Settings(provider="mine", model="m", base_url="https://api.example/v1")
+    assert (settings.model_name, settings.endpoint) == ("m", "https://api.example")
+
+
+FALLBACKS = (
+    RouteSettings(provider="gemini", model="gemini-3.8-flash", api_key="g"),  # type: ignore[arg-type]
+    RouteSettings(provider="openai", model="qwen3:8b", base_url="http://me@127.0.0.1:8080/v1"),
+)
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "gemini:gemini-3.8-flash, openai:qwen3:8b@http://me@127.0.0.1:8080/v1",
+        """[{"provider": "gemini", "model": "gemini-3.8-flash"},
+            {"provider": "openai", "model": "qwen3:8b",
+             "base_url": "http://me@127.0.0.1:8080/v1"}]""",
+    ],
+    ids=["words", "json"],
+)
+def test_fallbacks_come_from_a_variable_each_with_the_key_of_its_provider(written: str) -> None:
+    environ = {"FREYA_FALLBACKS": written, "GEMINI_API_KEY": "g"}
+    assert Settings.from_env(environ).fallbacks == FALLBACKS
+
+
+def test_a_fallback_at_the_first_routes_address_has_its_key_and_keeps_one_of_its_own() -> None:
+    environ = {
+        "FREYA_API_KEY": "f",
+        "FREYA_FALLBACKS": "openai:gpt-5.4-mini",
+        "OPENAI_API_KEY": "o",
+    }
+    (fallback,) = Settings.from_env(environ).fallbacks
+    assert fallback.api_key.get_secret_value() == "f"
+    environ["FREYA_FALLBACKS"] = '[{"model": "m", "api_key": "own"}]'
+    (fallback,) = Settings.from_env(environ).fallbacks
+    assert fallback.api_key.get_secret_value() == "own"
+    environ["FREYA_FALLBACKS"] = "openai:m@http://127.0.0.1:1"
+    (fallback,) = Settings.from_env(environ).fallbacks
+    assert fallback.api_key.get_secret_value() == "o"
+
+
+def test_facts_of_models_come_from_a_variable_as_json() -> None:
+    environ = {"FREYA_MODELS": '{"my-llama": {"window": 32768}}'}
+    assert Settings.from_env(environ).models == {"my-llama": {"window": 32_768}}
+
+
 @pytest.mark.parametrize(
     ("environ", "said"),
     [
+        ({"FREYA_FALLBACKS": "gemini"}, r"route 1 is not of the form provider:model\[@base_url\]"),
+        ({"FREYA_FALLBACKS": "[{"}, r"FREYA_FALLBACKS"),
+        ({"FREYA_MODELS": "{"}, r"FREYA_MODELS"),
+        ({"FREYA_MODELS": "[]"}, r"FREYA_MODELS"),
+        ({"FREYA_PROVIDER": "mine", "FREYA_MODEL": "m"}, r"needs model and base_url too"),
         ({"FREYA_PROVIDER": "openia"}, r"provider \(FREYA_PROVIDER\): Input should be 'openai' or"),
         (
             {"FREYA_MAX_TURNS": "many"},
@@ -192,6 +249,7 @@ def test_every_faulty_variable_is_named_at_once_and_no_value_is_repeated() -> No
 
 def test_no_way_of_printing_the_settings_shows_the_key() -> None:
     settings = Settings.from_env({"OPENAI_API_KEY": "no-key-but-secret"})
+    settings = settings.model_copy(update={"fallbacks": (RouteSettings(api_key=settings.api_key),)})
     shown = [repr(settings), str(settings), settings.model_dump_json(), str(settings.model_dump())]
     assert [("no-key-but-secret" in text) for text in shown] == [False] * 4
     assert "**********" in shown[0]

@@ -180,8 +180,8 @@ class Model:
         return answer.to(request) if isinstance(answer, Answer) else answer
 
     def kernel(self, ambient: Ambient | None = None, **settings: Any) -> Kernel:
-        """Build a kernel that talks to this model."""
-        chosen = {"api_key": "no-key-needed", **settings}
+        """Build a kernel that talks to this model, and asks once unless told otherwise."""
+        chosen = {"api_key": "no-key-needed", "retry_seconds": 0, **settings}
         http = httpx.AsyncClient(transport=httpx.MockTransport(self))
         return build_kernel(Settings.model_validate(chosen), http, ambient)
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from freya_teach.agent.history import History, InMemoryHistory
-from freya_teach.agent.turn import Approve, Emit, Instructions, Turns
+from freya_teach.agent.turn import Approve, Emit, Instructions, MakeSmaller, Turns
 from freya_teach.ambient import Ambient
 from freya_teach.config import Settings
 from freya_teach.events import Event, EventBus, RunDone
@@ -78,6 +78,8 @@ class Agent:
     approve: Approve | None = None
     workspace: Workspace | None = None
     """The folder in which the tools may read and write."""
+    make_smaller: MakeSmaller | None = None
+    """What to do when a request is larger than every window; without it, the run raises."""
     events: EventBus = field(default_factory=EventBus)
 
     async def run(
@@ -180,6 +182,7 @@ class Agent:
             instructions=self.instructions,
             approve=self.approve,
             emit=emit,
+            make_smaller=self.make_smaller,
         )
 
 

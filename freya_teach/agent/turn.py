@@ -16,6 +16,7 @@ from freya_teach import events
 from freya_teach.agent.history import History
 from freya_teach.agent.loop_guard import LoopGuard
 from freya_teach.config import Settings
+from freya_teach.errors import ContextOverflowError
 from freya_teach.llm import protocol, transcript
 from freya_teach.llm.messages import AssistantMessage, Message, ToolCall, ToolMessage, system
 from freya_teach.tools.registry import ToolRegistry
@@ -30,6 +31,8 @@ Approve = Callable[[ToolCall], Awaitable[str | None]]
 Emit = Callable[[events.Event], None]
 Instructions = Callable[[History, Mapping[str, Tool]], str]
 """The session and its active tools → the system prompt of this turn."""
+MakeSmaller = Callable[[History, ContextOverflowError], Awaitable[bool]]
+"""Called once when a request is too large; True says that the history is smaller now."""
 
 CUT_SHORT = (
     "Not run: your answer was cut off at its token limit, so this call may be incomplete. "
@@ -48,6 +51,7 @@ class Turns:
 
     client: protocol.ModelClient
     issuer: str
+    """Who issued what is in an answer whose client does not say so."""
     registry: ToolRegistry
     runner: ToolRunner
     settings: Settings
@@ -55,6 +59,7 @@ class Turns:
     instructions: str | Instructions
     approve: Approve | None
     emit: Emit
+    make_smaller: MakeSmaller | None = None
     guard: LoopGuard = field(init=False)
     used_ids: set[str] = field(init=False)
     """The ids of all calls in the history; a new call gets one that is not among them."""
@@ -106,27 +111,44 @@ class Turns:
         return traces
 
     async def _ask(self, tools: Mapping[str, Tool], *notes: Message) -> protocol.Exchange:
-        stored = self.history.messages
-        text = self.instructions
-        if callable(text):
-            text = text(self.history, tools)
-        first = (system(text),) if text else ()
-        request = protocol.ModelRequest(
-            (*first, *stored, *notes),
-            tuple(tool.spec for tool in tools.values()),
-            self.settings.stream,
-            self.settings.max_output_tokens,
-        )
-        exchange = await self.client.complete(request, self._report)
+        exchange = await self._complete(tools, notes)
         reply = exchange.reply
         message = reply.message
         if not tools or reply.finish_reason in BROKEN_ANSWERS:
             message = _without_calls(message)
-        message = transcript.assign_ids(message, self.used_ids, self.issuer)
+        message = transcript.assign_ids(message, self.used_ids, exchange.issuer or self.issuer)
+        if exchange.route and exchange.route != self.history.model:
+            self.history.use_model(exchange.route)  # stored together with the message
         if message.parts:
             await self.history.append(message)
         self.unfinished = replace(exchange, reply=replace(reply, message=message))
         return self.unfinished
+
+    async def _complete(
+        self, tools: Mapping[str, Tool], notes: tuple[Message, ...]
+    ) -> protocol.Exchange:
+        """Ask; if that is too much for the model, make the history smaller and ask once more."""
+        try:
+            return await self.client.complete(self._request(tools, notes), self._report)
+        except ContextOverflowError as problem:
+            if self.make_smaller is None or not await self.make_smaller(self.history, problem):
+                raise
+        return await self.client.complete(self._request(tools, notes), self._report)
+
+    def _request(
+        self, tools: Mapping[str, Tool], notes: tuple[Message, ...]
+    ) -> protocol.ModelRequest:
+        text = self.instructions
+        if callable(text):
+            text = text(self.history, tools)
+        first = (system(text),) if text else ()
+        return protocol.ModelRequest(
+            (*first, *self.history.messages, *notes),
+            tuple(tool.spec for tool in tools.values()),
+            self.settings.stream,
+            self.settings.max_output_tokens,
+            self.history.model,
+        )
 
     def _report(self, delta: protocol.Delta) -> None:
         if isinstance(delta, protocol.TextDelta) and delta.text:

@@ -12,6 +12,7 @@ FREYA_LIVE=1 a real API answers instead, and the clock runs.
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 import os
 import tempfile
@@ -54,6 +55,7 @@ def frozen_ambient() -> Ambient:
         monotonic=lambda: 0.0,
         new_id=lambda prefix: f"{prefix}_{next(counter)}",
         random=lambda: 0.5,
+        sleep=lambda _: asyncio.sleep(0),
     )
 
 
@@ -101,7 +103,8 @@ class Lesson:
         if scenario != GATEWAY:
             first = self._scenarios[-1].recordings[0]
             chosen |= {"provider": first.provider, "model": first.model}
-            chosen |= {"base_url": _address(first)}
+            # a recording has one answer for a request, and none for the same one once more
+            chosen |= {"base_url": _address(first), "retry_seconds": 0}
         return build_kernel(Settings.model_validate(chosen | settings), http, self.ambient)
 
     # ---- looking ---------------------------------------------------------------------------

@@ -13,28 +13,39 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
-from dataclasses import dataclass, field
-from urllib.parse import urlsplit
+from dataclasses import dataclass, field, replace
 
 import httpx
 
 from freya_teach.ambient import Ambient
 from freya_teach.config import Settings
-from freya_teach.errors import BadResponse, ConfigError, ConnectionFailed, LLMError, ResponseCut
+from freya_teach.errors import (
+    BadResponse,
+    ConfigError,
+    ConnectionFailed,
+    LLMError,
+    NeedsSmaller,
+    ResponseCut,
+)
 from freya_teach.llm.assembler import Assembler
-from freya_teach.llm.messages import Json
+from freya_teach.llm.messages import NO_DATA, Json
 from freya_teach.llm.protocol import (
     Adapter,
     Delta,
     Exchange,
+    FinishDelta,
     ModelRequest,
+    OpaqueDelta,
     Route,
+    UsageDelta,
     WireRequest,
+    host_of,
 )
 from freya_teach.llm.redaction import redact, secrets_of
 from freya_teach.llm.refusal import raise_for_error
 from freya_teach.llm.request_log import RequestLog
 from freya_teach.llm.sse import ChunkDecoder, parse_json
+from freya_teach.llm.tokens import BytesCounter, TokenCounter, request_tokens
 
 
 def ignore(delta: Delta) -> None:
@@ -66,6 +77,7 @@ class HttpModelClient:
     settings: Settings
     ambient: Ambient
     log: RequestLog | None = None
+    counter: TokenCounter = field(default_factory=BytesCounter)
 
     async def complete(
         self, request: ModelRequest, on_delta: Callable[[Delta], None] = ignore
@@ -73,10 +85,11 @@ class HttpModelClient:
         """Ask once and return the whole answer; each delta is reported as it comes.
 
         Raises `LLMError` (which one tells why), or `TranscriptError` / `UnsupportedContent` /
-        `ConfigError` before anything is sent.
+        `ConfigError` / `NeedsSmaller` before anything is sent.
         """
         wire = self.adapter.build_request(request, self.route)
         _check_sendable(wire)
+        self._check_window(request, wire)
         assembler = Assembler(frozenset(tool.name for tool in request.tools))
         received = _Received()
         logged = self.log.request(wire) if self.log else None
@@ -94,7 +107,25 @@ class HttpModelClient:
             body = b"".join(received.pieces)
             if logged:
                 logged.reply(received.status, body, seconds, error)
-        return Exchange(wire, received.status or 0, body, reply, seconds)
+        route = self.route
+        return Exchange(wire, received.status or 0, body, reply, seconds, route.name, route.issuer)
+
+    def _check_window(self, request: ModelRequest, wire: WireRequest) -> None:
+        """Raise `NeedsSmaller` for a request that is larger than a window we are sure of."""
+        facts = self.route.facts
+        if facts.guessed or len(wire.body) <= facts.window:  # no token is less than a byte
+            return
+        tokens = request_tokens(request, self.counter)
+        if tokens <= facts.window:
+            return
+        problem = NeedsSmaller(
+            f"the conversation has about {tokens:,} tokens, and {self.route.name} takes "
+            f"{facts.window:,}: nothing was sent. Begin a new conversation, or use a model with "
+            "a larger window",
+            provider=self.adapter.name,
+        )
+        problem.route, problem.window, problem.tokens = self.route.name, facts.window, tokens
+        raise problem
 
     async def _receive(
         self,
@@ -134,8 +165,9 @@ class HttpModelClient:
     ) -> None:
         for chunk in chunks:
             for delta in self.adapter.parse_chunk(chunk):
-                assembler.add(delta)
-                on_delta(delta)
+                signed = _signed(delta, self.route)
+                assembler.add(signed)
+                on_delta(signed)
 
     def _send(self, wire: WireRequest) -> AbstractAsyncContextManager[httpx.Response]:
         timeout = httpx.Timeout(self.settings.read_seconds, connect=self.settings.connect_seconds)
@@ -155,7 +187,7 @@ class HttpModelClient:
                 received.take(piece, self.settings.max_response_bytes)
         body, status = b"".join(received.pieces), response.status_code
         if status < 400:
-            target = _host_of(response.headers.get("location", ""))
+            target = host_of(response.headers.get("location", ""))
             raise BadResponse(f"HTTP {status} instead of an answer{target and ' → ' + target}")
         try:
             value = parse_json(body)
@@ -169,7 +201,7 @@ class HttpModelClient:
         self, wire: WireRequest, received: _Received
     ) -> AsyncIterator[None]:
         """Give every failure a type of ours, say where it happened, and keep the key out of it."""
-        host = _host_of(wire.url)
+        host = host_of(wire.url)
         try:
             async with asyncio.timeout(self.settings.request_seconds):
                 yield
@@ -221,12 +253,20 @@ class HttpModelClient:
         )
 
 
-def _host_of(url: str) -> str:
-    """Host and port for a message, without a password that may stand before them."""
-    try:
-        return urlsplit(url).netloc.rpartition("@")[2]
-    except ValueError:  # "http://[": a half-written IPv6 address
-        return ""
+def _signed(delta: Delta, route: Route) -> Delta:
+    """The delta with the server's own name on what only that server can read.
+
+    An adapter knows the wire alone, and what one server has sealed another cannot open.
+    """
+    if isinstance(delta, FinishDelta | UsageDelta):
+        return delta
+    data = delta.part.provider_data if isinstance(delta, OpaqueDelta) else delta.provider_data
+    if data is NO_DATA or data.issuer != route.provider or route.issuer == route.provider:
+        return delta
+    data = replace(data, issuer=route.issuer)
+    if isinstance(delta, OpaqueDelta):
+        return OpaqueDelta(replace(delta.part, provider_data=data))
+    return replace(delta, provider_data=data)
 
 
 def _check_sendable(wire: WireRequest) -> None:

@@ -22,7 +22,6 @@ from freya_teach.llm.gemini_messages import NAME, message_to_wire, native_ids_of
 from freya_teach.llm.gemini_reply import parse_chunk
 from freya_teach.llm.gemini_schema import to_gemini
 from freya_teach.llm.messages import Json, Message
-from freya_teach.llm.models import facts_for
 from freya_teach.llm.protocol import Adapter, ModelRequest, Route, ToolSpec, WireRequest
 from freya_teach.llm.wirejson import encode
 
@@ -125,7 +124,7 @@ def end_with_user(body: Body, request: ModelRequest, route: Route) -> None:
 
 def sign_foreign_calls(body: Body, request: ModelRequest, route: Route) -> None:
     """A model turn's first call needs a signature; what Gemini did not sign gets a stand-in."""
-    if not facts_for(route.model).needs_signature:
+    if not route.facts.needs_signature:
         return
     for content in body["contents"]:
         for part in content["parts"]:
@@ -143,7 +142,8 @@ def declare_tools(body: Body, request: ModelRequest, route: Route) -> None:
 def limit_output(body: Body, request: ModelRequest, route: Route) -> None:
     """The bound on the answer. The model's thinking counts inside it."""
     if request.max_output_tokens is not None:
-        body["generationConfig"] = {"maxOutputTokens": request.max_output_tokens}
+        limit = request.max_output_tokens + route.facts.reasoning_room
+        body["generationConfig"] = {"maxOutputTokens": limit}
 
 
 STEPS: tuple[Step, ...] = (

@@ -21,10 +21,18 @@ Json = Any
 
 @dataclass(frozen=True, slots=True)
 class ProviderData:
-    """Something that only `issuer` can read, such as Gemini's thought signature."""
+    """Something that only `issuer` can read, such as Gemini's thought signature.
+
+    The issuer is a wire (`openai`, `gemini`) or one server that speaks it (`openai@host:port`).
+    """
 
     issuer: str
     data: Mapping[str, Json]
+
+    @property
+    def wire(self) -> str:
+        """The dialect that the data is written in, whichever server wrote it."""
+        return self.issuer.partition("@")[0]
 
     def for_issuer(self, issuer: str) -> Mapping[str, Json]:
         """The data if `issuer` wrote it, else nothing."""
@@ -78,11 +86,11 @@ class OpaquePart:
     provider_data: ProviderData
     """Its `data` is the whole part."""
 
-    def as_sent(self, issuer: str) -> dict[str, Json]:
-        """The part as it came. Raises `UnsupportedContent` when somebody else made it."""
-        if self.provider_data.issuer != issuer:
+    def as_sent(self, wire: str) -> dict[str, Json]:
+        """The part as it came. Raises `UnsupportedContent` when it is of another wire."""
+        if self.provider_data.wire != wire:
             raise UnsupportedContent(
-                f"{issuer} has no place for a part of type {self.kind!r}, "
+                f"{wire} has no place for a part of type {self.kind!r}, "
                 f"which came from {self.provider_data.issuer}"
             )
         return dict(self.provider_data.data)

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 
 from freya_teach.llm import transcript
 from freya_teach.llm.messages import Json
-from freya_teach.llm.models import facts_for
 from freya_teach.llm.openai_messages import NAME, message_to_wire
 from freya_teach.llm.openai_reply import parse_chunk
 from freya_teach.llm.protocol import Adapter, ModelRequest, Route, WireRequest
@@ -25,10 +24,11 @@ Body = dict[str, Json]
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One step of building a request body, and the rule that it serves."""
+    """One step of building a request body, the rule that it serves, and who enforces it."""
 
     apply: Callable[[Body, ModelRequest, Route], None]
     rule: str
+    models: str
     source: str
 
     @property
@@ -44,16 +44,16 @@ def check_transcript(body: Body, request: ModelRequest, route: Route) -> None:
 
 def to_messages(body: Body, request: ModelRequest, route: Route) -> None:
     """Each neutral message becomes one of OpenAI's, in the same order."""
-    body["messages"] = [message_to_wire(message) for message in request.messages]
+    body["messages"] = [message_to_wire(message, route) for message in request.messages]
 
 
 def join_leading_system(body: Body, request: ModelRequest, route: Route) -> None:
     """Several system messages at the start become one."""
-    messages = body["messages"]
-    count = next((i for i, m in enumerate(messages) if m["role"] != "system"), len(messages))
+    messages, role = body["messages"], route.facts.system_role
+    count = next((i for i, m in enumerate(messages) if m["role"] != role), len(messages))
     if count > 1:
         text = "\n\n".join(m["content"] for m in messages[:count])
-        body["messages"] = [{"role": "system", "content": text}, *messages[count:]]
+        body["messages"] = [{"role": role, "content": text}, *messages[count:]]
 
 
 def declare_tools(body: Body, request: ModelRequest, route: Route) -> None:
@@ -67,19 +67,20 @@ def declare_tools(body: Body, request: ModelRequest, route: Route) -> None:
                 "name": tool.name,
                 "description": tool.description,
                 "parameters": tool.parameters,
-                **({"strict": True} if tool.strict else {}),
+                **({"strict": True} if tool.strict and route.facts.strict else {}),
             },
         }
         for tool in request.tools
     ]
-    if effort := facts_for(route.model).effort_with_tools:
-        body["reasoning_effort"] = effort
+    if route.facts.effort_with_tools:
+        body["reasoning_effort"] = route.facts.effort_with_tools
 
 
 def limit_output(body: Body, request: ModelRequest, route: Route) -> None:
     """The bound on the answer, under the name that this model's server knows."""
     if request.max_output_tokens is not None:
-        body[facts_for(route.model).output_limit_field] = request.max_output_tokens
+        facts = route.facts
+        body[facts.output_limit_field] = request.max_output_tokens + facts.reasoning_room
 
 
 def ask_for_stream(body: Body, request: ModelRequest, route: Route) -> None:
@@ -93,21 +94,34 @@ STEPS: tuple[Step, ...] = (
     Step(
         check_transcript,
         "each tool call is answered once, before anything else is said; else 400",
+        "all",
         "morphic#136, CLIProxyAPI#2798",
     ),
-    Step(to_messages, "one message per message", "API reference, messages"),
+    Step(to_messages, "one message per message", "all", "API reference, messages"),
     Step(
         join_leading_system,
         "chat templates of many compatible servers take one system message only",
+        "open models; OpenAI's own take several",
         "chat templates of Qwen and Mistral",
     ),
     Step(
         declare_tools,
-        "no tools: leave the field out; gpt-5.4 and later: reasoning_effort must be none",
+        "no tools: leave the field out; with tools: reasoning_effort must be none",
+        "all; reasoning_effort: gpt-5.4 and later",
         "camel#3706, openai-openapi#541",
     ),
-    Step(limit_output, "max_completion_tokens replaced max_tokens", "ComfyUI-Griptape#312"),
-    Step(ask_for_stream, "include_usage adds one last chunk with the count", "API reference"),
+    Step(
+        limit_output,
+        "max_completion_tokens replaced max_tokens",
+        "o-series, gpt-5 and later: 400 for the old name; others know it only",
+        "ComfyUI-Griptape#312",
+    ),
+    Step(
+        ask_for_stream,
+        "include_usage adds one last chunk with the count",
+        "all",
+        "API reference, stream_options",
+    ),
 )
 
 

@@ -30,7 +30,7 @@ from freya_teach.llm.messages import (
     UserMessage,
     UserPart,
 )
-from freya_teach.llm.protocol import ModelRequest, ToolSpec
+from freya_teach.llm.protocol import ModelRequest, Route, ToolSpec
 from freya_teach.llm.wirejson import as_dict, as_int, as_list, as_text, encode, legal_name
 
 NAME = "openai"
@@ -47,15 +47,15 @@ LEGACY_ID = "function_call_{}"
 # ---- there ---------------------------------------------------------------------------------
 
 
-def message_to_wire(message: Message) -> Body:
-    """One neutral message in OpenAI's form."""
+def message_to_wire(message: Message, route: Route) -> Body:
+    """One neutral message in the form that this route's server takes."""
     match message:
         case SystemMessage():
-            return {"role": "system", "content": message.text}
+            return {"role": route.facts.system_role, "content": message.text}
         case UserMessage():
             return {"role": "user", "content": _user_content(message.parts)}
         case AssistantMessage():
-            return _assistant_to_wire(message)
+            return _assistant_to_wire(message, route)
         case ToolMessage():
             return {"role": "tool", "tool_call_id": message.call_id, "content": message.text}
         case _:
@@ -84,10 +84,10 @@ def _content_to_wire(part: UserPart) -> Body:
             assert_never(part)
 
 
-def _assistant_to_wire(message: AssistantMessage) -> Body:
-    """`content` may be null only beside tool calls; some servers refuse the other way round."""
+def _assistant_to_wire(message: AssistantMessage, route: Route) -> Body:
+    """`content` may be null only beside tool calls, and at some servers not even there."""
     calls = [_call_to_wire(call) for call in message.tool_calls]
-    content: Json = message.text or (None if calls else "")
+    content: Json = message.text or (route.facts.content_with_calls if calls else "")
     if any(isinstance(part, OpaquePart) for part in message.parts):
         said = (part for part in message.parts if isinstance(part, TextPart | OpaquePart))
         content = [_content_to_wire(part) for part in said]
@@ -95,13 +95,22 @@ def _assistant_to_wire(message: AssistantMessage) -> Body:
     if calls:
         wire["tool_calls"] = calls
     for part in message.parts:
-        if isinstance(part, ReasoningPart) and (data := part.provider_data.for_issuer(NAME)):
-            _give_reasoning_back(wire, part.text, data)
+        if isinstance(part, ReasoningPart) and _is_of(part.provider_data, route):
+            _give_reasoning_back(wire, part.text, part.provider_data.data)
     return wire
 
 
+def _is_of(data: ProviderData, route: Route) -> bool:
+    """Whether this server may see it: it is its own, or was read from a stored conversation.
+
+    What another server has sealed is nothing that this one could open. The public endpoint, whose
+    issuer is the wire's bare name too, shows no reasoning on this wire.
+    """
+    return data.issuer == NAME or (data.wire == NAME and data.issuer == route.issuer)
+
+
 def _call_to_wire(call: ToolCall) -> Body:
-    if call.provider_data.for_issuer(NAME).get("custom"):
+    if call.provider_data.wire == NAME and call.provider_data.data.get("custom"):
         custom = {"name": call.name, "input": call.arguments}
         return {"id": call.id, "type": "custom", "custom": custom}
     function = {"name": legal_name(call.name), "arguments": call_arguments.as_text(call.arguments)}

@@ -4,7 +4,16 @@
     bytes ── sse ──▶ chunk (JSON) ── adapter.parse_chunk ──▶ deltas ── assembler ──▶ Reply
 
 An adapter is two pure functions and a name. A body that comes in one piece is a stream of one
-chunk, so there is one parsing path and not two.
+chunk, so there is one parsing path and not two. A third wire is a third adapter:
+
+    mine = Adapter("mine", build_request, parse_chunk)
+    build_kernel(Settings(provider="mine", model="m", base_url="…"), http, adapters={"mine": mine})
+
+`build_request` checks the history first (`transcript.check`), and turns names, ids and schemas
+into what the server takes; what a model's server insists on stands in `route.facts`. `parse_chunk`
+yields deltas, and raises through `refusal.raise_for_error` for an error inside a 200. Retries,
+failover, ids and the log are not its business. A worked one, for Anthropic's wire, is
+`tests/llm/anthropic_wire.py`.
 """
 
 from __future__ import annotations
@@ -12,7 +21,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
+from urllib.parse import urlsplit
 
+from freya_teach.config import BASE_URLS
+from freya_teach.errors import Attempt
 from freya_teach.llm.messages import (
     NO_DATA,
     AssistantMessage,
@@ -21,6 +33,7 @@ from freya_teach.llm.messages import (
     OpaquePart,
     ProviderData,
 )
+from freya_teach.llm.models import COMPATIBLE, ModelFacts, facts_for
 
 FinishReason = Literal["stop", "tool_calls", "length", "content_filter", "error", "unknown"]
 
@@ -44,6 +57,12 @@ class ModelRequest:
     tools: tuple[ToolSpec, ...] = ()
     stream: bool = False
     max_output_tokens: int | None = None
+    prefer: str = ""
+    """The name of the route to ask first, because it has answered in this conversation before."""
+
+
+UNLOOKED = ModelFacts(**{name: getattr(COMPATIBLE, name) for name in COMPATIBLE.__slots__})
+"""Stands where nobody has given facts: they are looked up by the model's name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +73,41 @@ class Route:
     model: str
     endpoint: str
     api_key: str = field(default="", repr=False)
+    facts: ModelFacts = field(default=UNLOOKED, repr=False)
+    """What is known of the model; without a word, what the table says of its name."""
+
+    def __post_init__(self) -> None:
+        if self.facts is UNLOOKED:
+            object.__setattr__(self, "facts", facts_for(self.model))
+
+    @property
+    def name(self) -> str:
+        """What a history remembers: `provider/model`."""
+        return f"{self.provider}/{self.model}"
+
+    @property
+    def host(self) -> str:
+        """Host and port of the endpoint; empty where it is no address."""
+        return host_of(self.endpoint)
+
+    @property
+    def issuer(self) -> str:
+        """Who signs what only this server can read.
+
+        A wire that many servers speak has many issuers: `openai` is the public endpoint, any other
+        is `openai@host:port`. Gemini's signatures are Google's, through whatever host they came.
+        """
+        if self.provider == "gemini" or self.endpoint == BASE_URLS.get(self.provider):
+            return self.provider
+        return f"{self.provider}@{self.host}"
+
+
+def host_of(url: str) -> str:
+    """Host and port for a message, without a password that may stand before them."""
+    try:
+        return urlsplit(url).netloc.rpartition("@")[2]
+    except ValueError:  # "http://[": a half-written IPv6 address
+        return ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +215,12 @@ class Exchange:
     body: bytes = field(repr=False)
     reply: Reply
     seconds: float
+    route: str = ""
+    """The name of the route that answered."""
+    issuer: str = ""
+    """Who signed what in the reply only the server can read."""
+    attempts: tuple[Attempt, ...] = ()
+    """Everything that was tried for it, in order; the last one was answered."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,7 +58,10 @@ def check(messages: Sequence[Message]) -> None:
                 open_calls[call.id] = call.name
     if open_calls:
         missing = ", ".join(f"{name} ({id_})" for id_, name in open_calls.items())
-        raise TranscriptError(f"the history ends without the result of {missing}")
+        last = len(messages) - 1
+        raise TranscriptError(
+            f"message {last} is the last: the history ends without the result of {missing}"
+        )
 
 
 def _no_such_call(number: int, call_id: str, seen: set[str]) -> str:

@@ -1,19 +1,30 @@
 """One turn: tools side by side, results in call order, and nobody runs what was not allowed."""
 
 import asyncio
+import dataclasses
 import json
 import threading
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+import httpx
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from freya_teach import InMemoryHistory, ToolContext
+from freya_teach.agent.history import History
+from freya_teach.errors import ContextOverflowError, NeedsSmaller, TranscriptError
 from freya_teach.events import Event, ToolStatus
 from freya_teach.llm import transcript
-from freya_teach.llm.messages import ToolCall, ToolMessage
+from freya_teach.llm.messages import (
+    ProviderData,
+    ReasoningPart,
+    ToolCall,
+    ToolMessage,
+    assistant,
+    user,
+)
 from tests.wire_answers import EVERY_WIRE, Answer, Model, way_of_asking
 
 every_wire = pytest.mark.parametrize("spoken", EVERY_WIRE, ids=way_of_asking)
@@ -351,3 +362,123 @@ async def test_without_tools_an_invented_call_is_dropped(spoken: dict[str, Any])
     result = await model.kernel(**spoken).agent().run("?", session=session)
     assert (result.text, result.stop_reason, result.trace.calls) == ("Hm.", "answer", ())
     assert [m.role for m in session.messages] == ["user", "assistant"]
+
+
+# ---- too much for the model ----------------------------------------------------------------
+
+SMALL: dict[str, Any] = {"models": {"gpt-5.6": {"window": 1_000}, "gemini-3.8": {"window": 1_000}}}
+
+
+def long_session() -> InMemoryHistory:
+    return InMemoryHistory([user("word " * 2_000), assistant("I see.")])
+
+
+async def forget(history: History, _: ContextOverflowError) -> bool:
+    """Throw everything away but the question: what compaction does, without the sense in it."""
+    last = history.first + len(history.messages) - 1
+    return await history.replace(last, [last], revision=history.revision)
+
+
+@every_wire
+async def test_a_history_that_is_too_large_is_made_smaller_and_asked_about_once_more(
+    spoken: dict[str, Any],
+) -> None:
+    told: list[ContextOverflowError] = []
+
+    async def make_smaller(history: History, problem: ContextOverflowError) -> bool:
+        told.append(problem)
+        return await forget(history, problem)
+
+    model, session = Model(Answer("Yes.")), long_session()
+    agent = model.kernel(**SMALL, **spoken).agent(instructions="Be brief.")
+    agent = dataclasses.replace(agent, make_smaller=make_smaller)
+    assert str(await agent.run("?", session=session)) == "Yes."
+    assert len(model.requests) == 1
+    (problem,) = told
+    assert isinstance(problem, NeedsSmaller)
+    assert (problem.window, problem.tokens > 2_500) == (1_000, True)
+    assert [message.role for message in session.messages] == ["user", "assistant"]
+
+
+@every_wire
+async def test_what_the_server_finds_too_large_is_made_smaller_too(spoken: dict[str, Any]) -> None:
+    refusal = httpx.Response(400, json={"error": {"message": "prompt is too long"}})
+    model, session = Model(refusal, Answer("Yes.")), long_session()
+    agent = dataclasses.replace(model.kernel(**spoken).agent(), make_smaller=forget)
+    assert str(await agent.run("?", session=session)) == "Yes."
+    assert "word word" in json.dumps(model.bodies[0])
+    assert "word word" not in json.dumps(model.bodies[1])
+
+
+@every_wire
+async def test_without_a_way_to_make_it_smaller_the_run_says_so_and_sends_nothing(
+    spoken: dict[str, Any],
+) -> None:
+    model, session = Model(), long_session()
+    with pytest.raises(NeedsSmaller, match=r"takes 1,000: nothing was sent. Begin a new conv"):
+        await model.kernel(**SMALL, **spoken).agent().run("?", session=session)
+    transcript.check(session.messages)
+
+
+@every_wire
+async def test_it_is_made_smaller_once_and_not_for_ever(spoken: dict[str, Any]) -> None:
+    times: list[int] = []
+
+    async def pretend(_: History, problem: ContextOverflowError) -> bool:
+        times.append(problem.tokens)
+        return len(times) < 5
+
+    model = Model()
+    agent = dataclasses.replace(model.kernel(**SMALL, **spoken).agent(), make_smaller=pretend)
+    with pytest.raises(NeedsSmaller):
+        await agent.run("?", session=long_session())
+    assert len(times) == 1
+
+
+# ---- who answered --------------------------------------------------------------------------
+
+
+@every_wire
+async def test_the_session_remembers_who_answered(spoken: dict[str, Any]) -> None:
+    session = InMemoryHistory()
+    await Model(Answer("Yes.")).kernel(model="m", **spoken).agent().run("?", session=session)
+    assert session.model == f"{spoken['provider']}/m"
+
+
+async def test_what_a_server_seals_has_its_name_and_a_stranger_does_not_see_it() -> None:
+    thought = {"content": "Yes.", "reasoning_content": "Hm."}
+    answers = [
+        httpx.Response(200, json={"choices": [{"message": thought, "finish_reason": "stop"}]}),
+        Answer("Yes."),
+        Answer("Yes."),
+    ]
+    model, session = Model(*answers), InMemoryHistory()
+    for host in ("a.example", "b.example", "a.example"):
+        kernel = model.kernel(model="m", base_url=f"https://{host}")
+        await kernel.agent(instructions="").run("?", session=session)
+    (part,) = (p for p in session.messages[1].parts if isinstance(p, ReasoningPart))  # type: ignore[union-attr]
+    data = ProviderData("openai@a.example", {"field": "reasoning_content"})
+    assert part == ReasoningPart("Hm.", data)
+    _, second, third = (body["messages"] for body in model.bodies)
+    assert "reasoning_content" not in json.dumps(second)
+    assert third[1]["reasoning_content"] == "Hm."
+
+
+@every_wire
+@pytest.mark.parametrize(
+    "broken",
+    [
+        [user("?"), assistant(ToolCall("a", "f", "{}")), user("Hello?")],
+        [user("?"), ToolMessage("a", "1")],
+        [user("?"), assistant(ToolCall("a", "f", "{}")), ToolMessage("b", "1")],
+        [user("?"), assistant(ToolCall("a", "f", "{}"), ToolCall("a", "f", "{}"))],
+    ],
+    ids=["unanswered", "orphan", "stranger", "twice"],
+)
+async def test_a_broken_history_is_not_sent_and_the_error_names_the_message(
+    spoken: dict[str, Any], broken: list[Any]
+) -> None:
+    model = Model()
+    with pytest.raises(TranscriptError, match=r"message \d"):
+        await model.kernel(**spoken).agent().run("?", session=InMemoryHistory(broken))
+    assert model.requests == []

@@ -76,7 +76,7 @@ RESULTS = (ToolMessage("call_1", "3 °C"), ToolMessage("call_2", "station offlin
 
 
 def build(*messages: Message, model: str = ROUTE.model, **more: Any) -> WireRequest:
-    route = dataclasses.replace(ROUTE, model=model)
+    route = Route(ROUTE.provider, model, ROUTE.endpoint, ROUTE.api_key)
     return build_request(ModelRequest(messages, **more), route)
 
 

@@ -66,7 +66,7 @@ CALL = ToolCall("call_1", "get_weather", '{"city": "Oslo"}')
 
 
 def build(*messages: Message, model: str = ROUTE.model, **more: Any) -> WireRequest:
-    route = dataclasses.replace(ROUTE, model=model)
+    route = Route(ROUTE.provider, model, ROUTE.endpoint, ROUTE.api_key)
     return build_request(ModelRequest(messages, **more), route)
 
 
@@ -266,7 +266,11 @@ def without(name: str, request: ModelRequest, model: str = ROUTE.model) -> dict[
     """The request body that is built when one step is taken out."""
     steps = [step for step in STEPS if step.name != name]
     assert len(steps) == len(STEPS) - 1
-    body = json.loads(build_request(request, dataclasses.replace(ROUTE, model=model), steps).body)
+    body = json.loads(
+        build_request(
+            request, Route(ROUTE.provider, model, ROUTE.endpoint, ROUTE.api_key), steps
+        ).body
+    )
     assert isinstance(body, dict)
     return body
 
@@ -307,7 +311,63 @@ def test_each_step_has_a_test_of_what_happens_without_it_and_names_its_source() 
     for step in STEPS:
         assert any(name.startswith(f"test_without_{step.name}") for name in tested), step.name
         assert step.rule
+        assert step.models
         assert step.source
+
+
+# ---- what a server insists on --------------------------------------------------------------
+
+
+def built_for(request: ModelRequest, **facts: Any) -> dict[str, Any]:
+    """The body for a model with these facts."""
+    route = dataclasses.replace(ROUTE, facts=dataclasses.replace(ROUTE.facts, **facts))
+    return dict(json.loads(build_request(request, route).body))
+
+
+def test_instructions_have_the_role_that_the_server_knows_and_leading_ones_are_joined() -> None:
+    request = ModelRequest((system("a"), system("b"), user("?"), system("c")))
+    assert built_for(request, system_role="developer")["messages"] == [
+        {"role": "developer", "content": "a\n\nb"},
+        {"role": "user", "content": "?"},
+        {"role": "developer", "content": "c"},
+    ]
+
+
+def test_beside_calls_content_is_null_or_empty_as_the_server_takes_it() -> None:
+    request = ModelRequest((user("?"), assistant(*CALLS), *RESULTS))
+    assert built_for(request)["messages"][1]["content"] is None
+    assert built_for(request, content_with_calls="")["messages"][1]["content"] == ""
+
+
+def test_strict_is_left_out_where_a_server_does_not_know_it() -> None:
+    request = ModelRequest((user("?"),), (dataclasses.replace(WEATHER, strict=True),))
+    assert built_for(request)["tools"][0]["function"]["strict"] is True
+    assert "strict" not in built_for(request, strict=False)["tools"][0]["function"]
+
+
+def test_room_for_reasoning_is_added_to_the_limit_of_the_answer() -> None:
+    request = ModelRequest((user("?"),), max_output_tokens=100)
+    assert built_for(request, reasoning_room=4_000)["max_completion_tokens"] == 4_100
+
+
+HOST = dataclasses.replace(ROUTE, endpoint="https://deep.example")
+
+
+@pytest.mark.parametrize(
+    ("issuer", "given_back"),
+    [
+        ("openai@deep.example", True),
+        ("openai@other.example", False),
+        ("openai", True),  # read from a stored conversation: whose it was, nobody knows
+        ("gemini", False),
+    ],
+)
+def test_reasoning_goes_back_to_the_server_that_it_came_from_and_to_no_other(
+    issuer: str, *, given_back: bool
+) -> None:
+    thought = ReasoningPart("Hmm.", ProviderData(issuer, {"field": "reasoning_content"}))
+    body = json.loads(build_request(ModelRequest((user("?"), assistant(thought))), HOST).body)
+    assert ("reasoning_content" in body["messages"][1]) is given_back
 
 
 # ---- back ----------------------------------------------------------------------------------
