@@ -35,6 +35,7 @@ def build_app() -> typer.Typer:
     from freya_teach.cli import (
         demo,
         doctor,
+        gateway,
         inspect,
         lab,
         local_model,
@@ -58,6 +59,7 @@ def build_app() -> typer.Typer:
     app.command()(log.log)
     app.add_typer(prompts.app, name="prompts")
     app.command()(doctor.doctor)
+    app.command(help=gateway.HELP)(gateway.gateway)
     app.command()(local_model.local_model)
     app.command()(record.record)
     return app

@@ -7,9 +7,12 @@ Gemini API documentation.
 from __future__ import annotations
 
 import base64
+import json
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
+from freya_teach.lab.gateway.generations import generation_of
 from freya_teach.lab.gateway.question import Call, Move, Offered, Question, Said
 from freya_teach.lab.gateway.wire import (
     Refused,
@@ -24,13 +27,24 @@ from freya_teach.lab.gateway.wire import (
 from freya_teach.llm.messages import Json
 
 Body = dict[str, Json]
-SIGNING = re.compile(r"gemini-(?:[3-9]|\d\d)")
-"""From the third generation on, calls have ids, and the first one of a turn is signed."""
+SIGNED = "Signed by the gateway: "
+"""A signature is the base64 of this and of the id of the call that it was given to."""
 
 
-def refusal(message: str, status: int = 400, word: str = "INVALID_ARGUMENT") -> Refused:
+def refusal(
+    message: str,
+    status: int = 400,
+    word: str = "INVALID_ARGUMENT",
+    details: list[Json] | None = None,
+) -> Refused:
     """A refusal in Google's envelope."""
-    return Refused(status, {"error": {"code": status, "message": message, "status": word}})
+    error = {"code": status, "message": message, "status": word}
+    return Refused(status, {"error": {**error, "details": details} if details else error})
+
+
+def no_contents() -> Refused:
+    """There is nothing to answer."""
+    return refusal("* GenerateContentRequest.contents: contents is not specified\n")
 
 
 def field(value: Body, name: str) -> Json:
@@ -39,7 +53,13 @@ def field(value: Body, name: str) -> Json:
     >>> field({"function_call": {}}, "functionCall")
     {}
     """
-    return value[name] if name in value else value.get(re.sub("([A-Z])", r"_\1", name).lower())
+    return value[name] if name in value else value.get(snake(name))
+
+
+@lru_cache(maxsize=256)
+def snake(name: str) -> str:
+    """A name as the protobuf file has it: functionCall → function_call."""
+    return re.sub("([A-Z])", r"_\1", name).lower()
 
 
 # ---- what is asked -------------------------------------------------------------------------
@@ -50,7 +70,7 @@ def understand(body: Json, path: str) -> Question:
     if not isinstance(body, dict):
         raise refusal("Invalid JSON payload received.")
     if not isinstance(body.get("contents"), list) or not body["contents"]:
-        raise refusal("* GenerateContentRequest.contents: contents is not specified\n")
+        raise no_contents()
     model = path.rpartition("/models/")[2].partition(":")[0]
     said: list[Said] = []
     if instructions := field(body, "systemInstruction"):
@@ -94,8 +114,8 @@ def _result(response: Body, before: list[Said], earlier: list[Body]) -> Said:
     """A result. Without an id it belongs to the next call of its name in the model's turn."""
     name = text_of(response.get("name"))
     value = mapping(response.get("response"))
-    told = [value[key] for key in ("result", "output", "error") if key in value]
-    text = (text_of(told[0]) if told else "") or str(value)
+    told = next((value[key] for key in ("result", "output", "error") if key in value), value)
+    text = told if isinstance(told, str) else json.dumps(told, ensure_ascii=False)
     turn = next((said.calls for said in reversed(before) if said.calls), ())
     ids = [call.id for call in turn if call.name == name]
     place = sum(1 for each in earlier if each.get("name") == name)
@@ -133,18 +153,26 @@ def encode(move: Move, question: Question, body: Body) -> Sent:
 
 
 def _calls_to_wire(move: Move, question: Question) -> list[Body]:
-    """One part per call; only the first one of a turn is signed."""
-    signing = bool(SIGNING.match(question.model))
+    """One part per call. From the third generation on, calls have ids, and the first is signed."""
+    signing = generation_of(question.model, "gemini").signs
     ids = fresh_ids(question, move, "gw{}")
     parts: list[Body] = []
     for call_id, call in zip(ids, move.calls, strict=True):
         function: Body = {"name": call.name, "args": call.arguments}
         part: Body = {"functionCall": {"id": call_id, **function} if signing else function}
         if signing and not parts:
-            signed = f"Signed by the gateway: {call_id}"
-            part["thoughtSignature"] = base64.b64encode(signed.encode()).decode()
+            part["thoughtSignature"] = signature(call_id)
         parts.append(part)
     return parts
+
+
+def signature(call_id: str) -> str:
+    """What the gateway signs a call with. (The real one is opaque; nobody but Google reads it.)
+
+    >>> base64.b64decode(signature("gw1"))
+    b'Signed by the gateway: gw1'
+    """
+    return base64.b64encode(f"{SIGNED}{call_id}".encode()).decode()
 
 
 def _send(steps: list[list[Body]], question: Question, body: Body, reason: str) -> Sent:

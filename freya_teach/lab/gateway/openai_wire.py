@@ -30,13 +30,67 @@ ROLES: dict[str, Role] = {
     "user": "user",
     "assistant": "assistant",
     "tool": "tool",
+    "function": "tool",  # what tools were called before they were tools
 }
 
 
-def refusal(message: str, param: str | None = None, code: str | None = None) -> Refused:
-    """A 400 in OpenAI's envelope."""
+def refusal(
+    message: str, param: str | None = None, code: str | None = None, status: int = 400
+) -> Refused:
+    """A refusal in OpenAI's envelope."""
     error = {"message": message, "type": "invalid_request_error", "param": param, "code": code}
-    return Refused(400, {"error": error})
+    return Refused(status, {"error": error})
+
+
+def no_messages() -> Refused:
+    """There is no list of messages."""
+    return refusal("Missing required parameter: 'messages'.", "messages")
+
+
+def bad_role(role: Json, number: int) -> Refused:
+    """Nobody has this role."""
+    supported = "'system', 'assistant', 'user', 'function', 'tool', and 'developer'"
+    message = f"Invalid value: '{role}'. Supported values are: {supported}."
+    return refusal(message, f"messages[{number}].role", "invalid_value")
+
+
+def missing(place: str) -> Refused:
+    """A field that must be there."""
+    message = f"Missing required parameter: '{place}'."
+    return refusal(message, place, "missing_required_parameter")
+
+
+def empty_array(place: str) -> Refused:
+    """A list that must hold something."""
+    message = (
+        f"Invalid '{place}': empty array. Expected an array with minimum length 1, but got an "
+        "empty array instead."
+    )
+    return refusal(message, place, "empty_array")
+
+
+def too_long(place: str, text: str, limit: int) -> Refused:
+    """A text with more characters than its place allows."""
+    message = (
+        f"Invalid '{place}': string too long. Expected a string with maximum length {limit}, but "
+        f"got a string with length {len(text)} instead."
+    )
+    return refusal(message, place, "string_above_max_length")
+
+
+def wrong_type(place: str, expected: str, value: Json) -> Refused:
+    """A value of another JSON type than its place wants."""
+    message = f"Invalid type for '{place}': expected {expected}, but got {_kind(value)} instead."
+    return refusal(message, place, "invalid_type")
+
+
+def _kind(value: Json) -> str:
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "a boolean"
+    kinds = {dict: "an object", list: "an array", str: "a string", int: "an integer"}
+    return kinds.get(type(value), "a decimal")
 
 
 # ---- what is asked -------------------------------------------------------------------------
@@ -49,7 +103,7 @@ def understand(body: Json, _path: str = "") -> Question:
     if not isinstance(body.get("model"), str):
         raise refusal("you must provide a model parameter")
     if not isinstance(body.get("messages"), list):
-        raise refusal("Missing required parameter: 'messages'.", "messages")
+        raise no_messages()
     said: list[Said] = []
     for number, message in enumerate(body["messages"]):
         said.append(_said(message, number, said))
@@ -61,7 +115,7 @@ def understand(body: Json, _path: str = "") -> Question:
 def _said(message: Json, number: int, before: list[Said]) -> Said:
     role = ROLES.get(str(message.get("role"))) if isinstance(message, dict) else None
     if role is None:
-        raise refusal("Invalid value for a message's role.", f"messages[{number}].role")
+        raise bad_role(mapping(message).get("role"), number)
     calls = tuple(map(_call, mappings(message.get("tool_calls"))))
     call_id = text_of(message.get("tool_call_id"))
     names = {call.id: call.name for said in before for call in said.calls}

@@ -208,7 +208,7 @@ async def test_a_rule_refuses_before_the_policy_is_asked() -> None:
             "https://api.openai.com/v1/chat/completions",
             b'{"model": "m", "messages": [{"role": "robot"}]}',
             400,
-            "role",
+            "Invalid value: 'robot'. Supported values are: 'system'",
         ),
         ("https://g.example/v1beta/models/m:generateContent", b"", 400, "Invalid JSON payload"),
         ("https://g.example/v1beta/models/m:generateContent", b"{}", 400, "contents is not spec"),
