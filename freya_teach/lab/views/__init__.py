@@ -2,14 +2,15 @@
 
 lab.view.stepper(result)   lab.view.guard(result)   lab.view.be_the_model(question, tools)
 lab.view.assembler(body)           lab.view.timeline(events)
-lab.view.composer(kernel, tools)
+lab.view.composer(kernel, tools)   lab.view.wires(messages)   lab.view.protocol(messages)
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol
 
+from freya_teach.config import MODELS
 from freya_teach.events import Event
 from freya_teach.kernel import Kernel
 from freya_teach.lab.gateway.question import Policy
@@ -18,11 +19,16 @@ from freya_teach.lab.views.be_the_model import Seat
 from freya_teach.lab.views.composer import ComposerView, composer
 from freya_teach.lab.views.guard import Watch, guard
 from freya_teach.lab.views.pieces import Body, Moment
+from freya_teach.lab.views.protocol import TWO_TOOLS, BenchView, protocol
 from freya_teach.lab.views.sitting import Sitting
 from freya_teach.lab.views.stepper import Place, stepper
 from freya_teach.lab.views.timeline import Moment as ToolMoment
 from freya_teach.lab.views.timeline import timeline
 from freya_teach.lab.views.view import View
+from freya_teach.lab.views.wire_picture import Shown
+from freya_teach.lab.views.wires import Tools, wires
+from freya_teach.llm.messages import Message
+from freya_teach.llm.protocol import Route
 from freya_teach.prompt.composer import Composer
 from freya_teach.tools.registry import ToolRegistry
 from freya_teach.tools.tool import Tool
@@ -74,6 +80,29 @@ class Views:
     ) -> ComposerView:
         """The system prompt: switch its parts, see where they come from and what they cost."""
         return composer(source, tools)
+
+    def wires(
+        self,
+        messages: Sequence[Message],
+        tools: Tools = (),
+        *,
+        openai: Route | str = MODELS["openai"],
+        gemini: Route | str = MODELS["gemini"],
+        foreign: str = "",
+    ) -> View[Shown]:
+        """A history beside the bodies that both wires make of it; `foreign` takes it over."""
+        return wires(messages, tools, openai=openai, gemini=gemini, foreign=foreign)
+
+    def protocol(
+        self,
+        messages: Sequence[Message] = TWO_TOOLS,
+        tools: Tools = (),
+        *,
+        openai: str = MODELS["openai"],
+        gemini: str = MODELS["gemini"],
+    ) -> BenchView:
+        """A history to break: edit its rows, and read what both providers say."""
+        return protocol(messages, tools, openai=openai, gemini=gemini)
 
     def be_the_model(
         self,
