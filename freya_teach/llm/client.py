@@ -44,8 +44,9 @@ from freya_teach.llm.protocol import (
 from freya_teach.llm.redaction import redact, secrets_of
 from freya_teach.llm.refusal import raise_for_error
 from freya_teach.llm.request_log import RequestLog
+from freya_teach.llm.request_tokens import request_tokens
 from freya_teach.llm.sse import ChunkDecoder, parse_json
-from freya_teach.llm.tokens import BytesCounter, TokenCounter, request_tokens
+from freya_teach.llm.tokens import CalibratedCounter, TokenCounter
 
 
 def ignore(delta: Delta) -> None:
@@ -77,7 +78,7 @@ class HttpModelClient:
     settings: Settings
     ambient: Ambient
     log: RequestLog | None = None
-    counter: TokenCounter = field(default_factory=BytesCounter)
+    counter: TokenCounter = field(default_factory=CalibratedCounter)
 
     async def complete(
         self, request: ModelRequest, on_delta: Callable[[Delta], None] = ignore

@@ -49,7 +49,8 @@ from freya_teach.llm.protocol import (
     host_of,
 )
 from freya_teach.llm.request_log import RequestLog
-from freya_teach.llm.tokens import BytesCounter, TokenCounter, request_tokens
+from freya_teach.llm.request_tokens import request_tokens
+from freya_teach.llm.tokens import CalibratedCounter, TokenCounter
 
 logger = logging.getLogger(__name__)
 
@@ -84,7 +85,7 @@ class Proxy:
     log: RequestLog | None = None
     adapters: Mapping[str, Adapter] = field(default_factory=dict)
     """Wires beside the two that the kernel speaks, by the name of their provider."""
-    counter: TokenCounter = field(default_factory=BytesCounter)
+    counter: TokenCounter = field(default_factory=CalibratedCounter)
     health: Health = field(init=False)
     _clients: list[HttpModelClient] = field(init=False)
 

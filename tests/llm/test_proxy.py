@@ -23,6 +23,8 @@ from freya_teach.llm.messages import ImagePart, user
 from freya_teach.llm.models import facts_for
 from freya_teach.llm.protocol import Exchange, ModelRequest, Route, TextDelta
 from freya_teach.llm.proxy import ADAPTERS, Proxy, route_from, routes_from
+from freya_teach.llm.request_tokens import request_tokens
+from freya_teach.llm.tokens import CalibratedCounter
 
 SAID_BY_OPENAI = {"choices": [{"message": {"content": "Hello."}, "finish_reason": "stop"}]}
 SAID_BY_GEMINI = {
@@ -267,7 +269,7 @@ async def test_when_no_window_is_large_enough_nothing_is_sent() -> None:
         await servers.ask(*routes, request=LONG)
     assert servers.asked == []
     assert (caught.value.route, caught.value.window) == ("openai/b", 2_000)
-    assert 2_500 <= caught.value.tokens <= 2_600
+    assert caught.value.tokens == request_tokens(LONG, CalibratedCounter())
 
 
 async def test_a_window_that_is_a_guess_refuses_nothing() -> None:
