@@ -151,6 +151,17 @@ class Settings(RouteSettings):
     loop_stop: int = Field(4, ge=2)
     """The same call with the same result for this many turns: the run is stopped."""
 
+    compact_before: float = Field(0.85, gt=0, le=1)
+    """Share of what a request may hold; over this, the history is made smaller before a call."""
+    compact_after: float | None = Field(0.65, gt=0, le=1)
+    """The same share after a reply: over this, it is summarised in the background; None: never."""
+    summary_tokens: int = Field(1_000, ge=1)
+    """Tokens of one summary; a longer one is not used."""
+    summary_reasoning_tokens: int = Field(2_000, ge=0)
+    """Tokens that the model may spend on thinking before it writes a summary."""
+    summary_seconds: float = Field(60.0, gt=0)
+    """Seconds until a summary that has not come is given up."""
+
     workspace_dir: Folder | None = None
     """The one folder in which tools may read and write; None means that no tool has files."""
     prompt_dir: Folder | None = None

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from freya_teach.llm.messages import ToolCall
+from freya_teach.llm.protocol import Usage
 from freya_teach.trace import RunResult, ToolState, TurnTrace
 
 logger = logging.getLogger(__name__)
@@ -61,6 +62,19 @@ class TurnDone:
 
 
 @dataclass(frozen=True, slots=True)
+class ContextCompacted:
+    """The history has become smaller; tokens of the whole request, before and after."""
+
+    before: int
+    after: int
+    summarised: bool
+    """Whether a summary stands for what has left; else it was shortened or left out."""
+    usage: Usage
+    """What the summary cost."""
+    name: Literal["context:compacted"] = "context:compacted"
+
+
+@dataclass(frozen=True, slots=True)
 class RunDone:
     """The run is over; always the last event of one that did not raise."""
 
@@ -68,7 +82,9 @@ class RunDone:
     name: Literal["run:done"] = "run:done"
 
 
-Event = TurnStarted | TextDelta | ReasoningDelta | ToolStatus | TurnDone | RunDone
+Event = (
+    TurnStarted | TextDelta | ReasoningDelta | ToolStatus | TurnDone | ContextCompacted | RunDone
+)
 Listener = Callable[[Event], None]
 
 

@@ -17,6 +17,7 @@ from typing import Any
 
 import httpx
 
+from freya_teach.agent.compaction import Compaction
 from freya_teach.agent.executor import Agent
 from freya_teach.agent.history import History
 from freya_teach.agent.turn import Approve
@@ -25,6 +26,8 @@ from freya_teach.config import Settings
 from freya_teach.llm.protocol import Adapter
 from freya_teach.llm.proxy import Proxy, routes_from
 from freya_teach.llm.request_log import RequestLog
+from freya_teach.llm.request_tokens import RememberingCounter
+from freya_teach.llm.tokens import MARGIN
 from freya_teach.paths import PACKAGE, course_folder
 from freya_teach.prompt.composer import Composer
 from freya_teach.prompt.registry import PromptRegistry
@@ -80,6 +83,17 @@ class Kernel:
             closing_note=self.prompts.get("core.prompt.max_turns").text,
             approve=approve,
             workspace=self.workspace,
+            compaction=self._compaction(),
+        )
+
+    def _compaction(self) -> Compaction:
+        return Compaction(
+            self.proxy,
+            self.settings,
+            guidance=self.prompts.get("core.prompt.summarize_guidance").text,
+            new_counter=lambda: RememberingCounter(self.proxy.counter),
+            next_route=self.proxy.next_route,
+            margin=MARGIN,
         )
 
 

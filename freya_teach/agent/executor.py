@@ -16,8 +16,9 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from freya_teach.agent.compaction import Compaction
 from freya_teach.agent.history import History, InMemoryHistory
-from freya_teach.agent.turn import Approve, Emit, Instructions, MakeSmaller, Turns
+from freya_teach.agent.turn import Approve, Emit, Instructions, Turns
 from freya_teach.ambient import Ambient
 from freya_teach.config import Settings
 from freya_teach.events import Event, EventBus, RunDone
@@ -78,9 +79,14 @@ class Agent:
     approve: Approve | None = None
     workspace: Workspace | None = None
     """The folder in which the tools may read and write."""
-    make_smaller: MakeSmaller | None = None
-    """What to do when a request is larger than every window; without it, the run raises."""
+    compaction: Compaction | None = None
+    """Keeps a long conversation inside the model's window; without it, it grows until refused."""
     events: EventBus = field(default_factory=EventBus)
+
+    async def close(self) -> None:
+        """Wait for the summaries that are still being made in the background."""
+        if self.compaction is not None:
+            await self.compaction.close()
 
     async def run(
         self, question: str | UserMessage, *, session: History | None = None
@@ -128,6 +134,8 @@ class Agent:
                 result = await self._within_time(run)
             finally:
                 await run.turns.cut_off()
+        if session is not None and self.compaction is not None and run.turns.room is not None:
+            self.compaction.after_reply(history, run.turns.room, self.events.emit)
         emit(RunDone(result))
         return result
 
@@ -182,7 +190,7 @@ class Agent:
             instructions=self.instructions,
             approve=self.approve,
             emit=emit,
-            make_smaller=self.make_smaller,
+            compaction=self.compaction,
         )
 
 

@@ -13,10 +13,11 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from freya_teach import events
+from freya_teach.agent.compaction import Compaction
 from freya_teach.agent.history import History
 from freya_teach.agent.loop_guard import LoopGuard
 from freya_teach.config import Settings
-from freya_teach.errors import ContextOverflowError
+from freya_teach.context.room import Room
 from freya_teach.llm import protocol, transcript
 from freya_teach.llm.messages import AssistantMessage, Message, ToolCall, ToolMessage, system
 from freya_teach.tools.registry import ToolRegistry
@@ -31,8 +32,6 @@ Approve = Callable[[ToolCall], Awaitable[str | None]]
 Emit = Callable[[events.Event], None]
 Instructions = Callable[[History, Mapping[str, Tool]], str]
 """The session and its active tools → the system prompt of this turn."""
-MakeSmaller = Callable[[History, ContextOverflowError], Awaitable[bool]]
-"""Called once when a request is too large; True says that the history is smaller now."""
 
 CUT_SHORT = (
     "Not run: your answer was cut off at its token limit, so this call may be incomplete. "
@@ -59,7 +58,9 @@ class Turns:
     instructions: str | Instructions
     approve: Approve | None
     emit: Emit
-    make_smaller: MakeSmaller | None = None
+    compaction: Compaction | None = None
+    room: Room | None = None
+    """What the last request could hold."""
     guard: LoopGuard = field(init=False)
     used_ids: set[str] = field(init=False)
     """The ids of all calls in the history; a new call gets one that is not among them."""
@@ -127,28 +128,25 @@ class Turns:
     async def _complete(
         self, tools: Mapping[str, Tool], notes: tuple[Message, ...]
     ) -> protocol.Exchange:
-        """Ask; if that is too much for the model, make the history smaller and ask once more."""
-        try:
-            return await self.client.complete(self._request(tools, notes), self._report)
-        except ContextOverflowError as problem:
-            if self.make_smaller is None or not await self.make_smaller(self.history, problem):
-                raise
-        return await self.client.complete(self._request(tools, notes), self._report)
-
-    def _request(
-        self, tools: Mapping[str, Tool], notes: tuple[Message, ...]
-    ) -> protocol.ModelRequest:
+        """Ask with as much of the history as the model has room for."""
         text = self.instructions
         if callable(text):
             text = text(self.history, tools)
         first = (system(text),) if text else ()
-        return protocol.ModelRequest(
-            (*first, *self.history.messages, *notes),
-            tuple(tool.spec for tool in tools.values()),
-            self.settings.stream,
-            self.settings.max_output_tokens,
-            self.history.model,
-        )
+
+        def build(stored: tuple[Message, ...]) -> protocol.ModelRequest:
+            return protocol.ModelRequest(
+                (*first, *stored, *notes),
+                tuple(tool.spec for tool in tools.values()),
+                self.settings.stream,
+                self.settings.max_output_tokens,
+                self.history.model,
+            )
+
+        if self.compaction is None:
+            return await self.client.complete(build(self.history.messages), self._report)
+        self.room = self.compaction.room_for(self.history, build(()))
+        return await self.compaction.ask(self.history, self.room, build, self._report, self.emit)
 
     def _report(self, delta: protocol.Delta) -> None:
         if isinstance(delta, protocol.TextDelta) and delta.text:

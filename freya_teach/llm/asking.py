@@ -52,8 +52,8 @@ class Asking:
         self.waiting = 0.0
 
     def outcome(self) -> LLMError:
-        """What to raise when all routes are done with. An overflow comes first: it can be cured."""
-        problem = self.overflow or self.failure or self.too_small
+        """What to raise when all routes are done with. What can be cured comes first: the size."""
+        problem = self.overflow or self.too_small or self.failure
         assert problem is not None
         if problem is self.failure and self.routes_tried > 1:
             problem = AllRoutesFailed(

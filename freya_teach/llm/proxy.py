@@ -137,6 +137,10 @@ class Proxy:
                 asking.note(self.routes[place], problem.kind, None, 0.0, str(problem))
         raise asking.outcome()
 
+    def next_route(self, prefer: str = "") -> Route:
+        """The route that would be asked first now."""
+        return self.routes[next(iter(self.health.order(prefer)))]
+
     # ---- one route -------------------------------------------------------------------------
 
     async def _ask_route(self, place: int, asking: Asking) -> Exchange:

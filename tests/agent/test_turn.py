@@ -13,7 +13,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from freya_teach import InMemoryHistory, ToolContext
-from freya_teach.agent.history import History
 from freya_teach.errors import ContextOverflowError, NeedsSmaller, TranscriptError
 from freya_teach.events import Event, ToolStatus
 from freya_teach.llm import transcript
@@ -369,45 +368,42 @@ async def test_without_tools_an_invented_call_is_dropped(spoken: dict[str, Any])
 SMALL: dict[str, Any] = {"models": {"gpt-5.6": {"window": 1_000}, "gemini-3.8": {"window": 1_000}}}
 
 
+SUMMARY = "They talked about words."
+
+
 def long_session() -> InMemoryHistory:
     return InMemoryHistory([user("word " * 2_000), assistant("I see.")])
 
 
-async def forget(history: History, _: ContextOverflowError) -> bool:
-    """Throw everything away but the question: what compaction does, without the sense in it."""
-    last = history.first + len(history.messages) - 1
-    return await history.replace(last, [last], revision=history.revision)
-
-
 @every_wire
-async def test_a_history_that_is_too_large_is_made_smaller_and_asked_about_once_more(
+async def test_a_history_that_is_too_large_is_made_smaller_before_anything_is_sent(
     spoken: dict[str, Any],
 ) -> None:
-    told: list[ContextOverflowError] = []
-
-    async def make_smaller(history: History, problem: ContextOverflowError) -> bool:
-        told.append(problem)
-        return await forget(history, problem)
-
-    model, session = Model(Answer("Yes.")), long_session()
+    model, session = Model(Answer(SUMMARY), Answer("Yes.")), long_session()
     agent = model.kernel(**SMALL, **spoken).agent(instructions="Be brief.")
-    agent = dataclasses.replace(agent, make_smaller=make_smaller)
     assert str(await agent.run("?", session=session)) == "Yes."
-    assert len(model.requests) == 1
-    (problem,) = told
-    assert isinstance(problem, NeedsSmaller)
-    assert (problem.window, problem.tokens > 2_500) == (1_000, True)
-    assert [message.role for message in session.messages] == ["user", "assistant"]
+    assert all(len(json.dumps(body)) < 5_000 for body in model.bodies)
+    assert [len(session.messages), session.revision] == [3, 1]
+    assert "word word" in session.snapshots[0][0].text
 
 
 @every_wire
 async def test_what_the_server_finds_too_large_is_made_smaller_too(spoken: dict[str, Any]) -> None:
     refusal = httpx.Response(400, json={"error": {"message": "prompt is too long"}})
-    model, session = Model(refusal, Answer("Yes.")), long_session()
-    agent = dataclasses.replace(model.kernel(**spoken).agent(), make_smaller=forget)
+    model, session = Model(refusal, Answer(SUMMARY), Answer("Yes.")), long_session()
+    agent = model.kernel(**spoken).agent()
     assert str(await agent.run("?", session=session)) == "Yes."
     assert "word word" in json.dumps(model.bodies[0])
-    assert "word word" not in json.dumps(model.bodies[1])
+    assert "word word" not in json.dumps(model.bodies[-1])
+
+
+@every_wire
+async def test_it_is_made_smaller_once_and_not_for_ever(spoken: dict[str, Any]) -> None:
+    refusal = httpx.Response(400, json={"error": {"message": "prompt is too long"}})
+    model, session = Model(refusal, Answer(SUMMARY), refusal, refusal, refusal), long_session()
+    with pytest.raises(ContextOverflowError):
+        await model.kernel(**spoken).agent().run("?", session=session)
+    assert len(model.requests) == 3  # the summary is one of them
 
 
 @every_wire
@@ -415,24 +411,10 @@ async def test_without_a_way_to_make_it_smaller_the_run_says_so_and_sends_nothin
     spoken: dict[str, Any],
 ) -> None:
     model, session = Model(), long_session()
+    agent = dataclasses.replace(model.kernel(**SMALL, **spoken).agent(), compaction=None)
     with pytest.raises(NeedsSmaller, match=r"takes 1,000: nothing was sent. Begin a new conv"):
-        await model.kernel(**SMALL, **spoken).agent().run("?", session=session)
+        await agent.run("?", session=session)
     transcript.check(session.messages)
-
-
-@every_wire
-async def test_it_is_made_smaller_once_and_not_for_ever(spoken: dict[str, Any]) -> None:
-    times: list[int] = []
-
-    async def pretend(_: History, problem: ContextOverflowError) -> bool:
-        times.append(problem.tokens)
-        return len(times) < 5
-
-    model = Model()
-    agent = dataclasses.replace(model.kernel(**SMALL, **spoken).agent(), make_smaller=pretend)
-    with pytest.raises(NeedsSmaller):
-        await agent.run("?", session=long_session())
-    assert len(times) == 1
 
 
 # ---- who answered --------------------------------------------------------------------------
