@@ -22,6 +22,8 @@ if TYPE_CHECKING:
         ToolError,
     )
     from freya_teach.kernel import Kernel, build_kernel
+    from freya_teach.session.manager import SessionManager
+    from freya_teach.session.session import Session
     from freya_teach.tools.registry import ToolRegistry
     from freya_teach.tools.tool import Tool, ToolContext, tool
     from freya_teach.trace import RunResult, Trace
@@ -41,6 +43,8 @@ __all__ = [
     "NeedsSmaller",
     "RouteSettings",
     "RunResult",
+    "Session",
+    "SessionManager",
     "Settings",
     "Tool",
     "ToolContext",
@@ -64,6 +68,8 @@ _HOME = {
     "NeedsSmaller": "errors",
     "RouteSettings": "config",
     "RunResult": "trace",
+    "Session": "session.session",
+    "SessionManager": "session.manager",
     "Settings": "config",
     "Tool": "tools.tool",
     "ToolContext": "tools.tool",

@@ -166,6 +166,8 @@ class Settings(RouteSettings):
     """The one folder in which tools may read and write; None means that no tool has files."""
     prompt_dir: Folder | None = None
     """A folder of your own prompts; each file in it takes the place of the packaged one."""
+    session_dir: Folder | None = None
+    """A folder in which conversations are kept; None means that they end with the program."""
     time_zone: str = ""
     """The zone in which the model is told the time, such as Europe/Oslo; empty: the machine's."""
     time_granularity: Literal["second", "minute", "hour", "day"] = "minute"

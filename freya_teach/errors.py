@@ -4,6 +4,13 @@
     ├── ConfigError            operator: a setting is missing or makes no sense
     ├── PromptError            operator: a prompt's file or a template's placeholder is wrong
     ├── SessionBusy            developer: this history has a run in progress already
+    ├── SessionError           operator: a stored session cannot be read or written
+    │   ├── NoSuchSession         no session has this id, or it was deleted
+    │   ├── SessionInUse          another process has the folder of sessions open
+    │   ├── SessionDamaged        a journal's line is not what was written; names file and line
+    │   ├── SessionReadOnly       the disk has failed a write; the session waits to be opened again
+    │   ├── WriteFailed           this write is not stored (a full disk?); the next one may be
+    │   └── NestedWrite           developer: a write inside a write on the same session
     ├── TranscriptError        developer: a call without its result, or a result without its call
     ├── UnsupportedContent     developer: a message part that this provider cannot carry
     ├── ToolError              MODEL: what went wrong in a tool and what to do next
@@ -54,6 +61,53 @@ class SessionBusy(FreyaError):
     """A second run was started on a history whose first run has not ended."""
 
     kind = "session_busy"
+
+
+class SessionError(FreyaError):
+    """A stored session, or the folder of all of them, cannot be used as it was asked."""
+
+    kind = "session"
+
+
+class NoSuchSession(SessionError):
+    """No session has this id, or it has been deleted or closed."""
+
+    kind = "no_such_session"
+
+
+class SessionInUse(SessionError):
+    """Another process has this folder of sessions open; the message says which."""
+
+    kind = "session_in_use"
+
+
+class SessionDamaged(SessionError):
+    """A line of a journal is not what was written. `file` and `line` (from 1) say where."""
+
+    kind = "session_damaged"
+
+    def __init__(self, message: str, *, file: str, line: int) -> None:
+        super().__init__(message)
+        self.file = file
+        self.line = line
+
+
+class SessionReadOnly(SessionError):
+    """The disk did not confirm a write, so nothing is added until the session is opened again."""
+
+    kind = "session_read_only"
+
+
+class WriteFailed(SessionError):
+    """This write is not stored, and nothing of it is left behind; the next one may succeed."""
+
+    kind = "write_failed"
+
+
+class NestedWrite(SessionError):
+    """A write was started inside a write on the same session, and would wait for itself."""
+
+    kind = "nested_write"
 
 
 class TranscriptError(FreyaError):

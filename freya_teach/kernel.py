@@ -31,6 +31,7 @@ from freya_teach.llm.tokens import MARGIN
 from freya_teach.paths import PACKAGE, course_folder
 from freya_teach.prompt.composer import Composer
 from freya_teach.prompt.registry import PromptRegistry
+from freya_teach.session.manager import SessionManager
 from freya_teach.tools.meta import ACTIVATE_SKILL, skill_tools, toolbox_tools
 from freya_teach.tools.registry import ALWAYS_ACTIVE, ToolRegistry
 from freya_teach.tools.tool import Tool
@@ -47,6 +48,8 @@ class Kernel:
     proxy: Proxy
     prompts: PromptRegistry
     workspace: Workspace | None = None
+    sessions: SessionManager | None = None
+    """The stored conversations of `settings.session_dir`; close it when the program ends."""
 
     def agent(
         self,
@@ -117,7 +120,8 @@ def build_kernel(
         log = RequestLog(settings.log_dir, ambient, settings.max_log_bytes)
     proxy = Proxy(routes_from(settings), http, settings, ambient, log, adapters or {})
     prompts = PromptRegistry(course_folder("prompts"), settings.prompt_dir)
-    return Kernel(settings, ambient, http, proxy, prompts, _workspace(settings))
+    sessions = SessionManager(settings.session_dir, ambient) if settings.session_dir else None
+    return Kernel(settings, ambient, http, proxy, prompts, _workspace(settings), sessions)
 
 
 def _workspace(settings: Settings) -> Workspace | None:

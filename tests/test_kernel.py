@@ -272,3 +272,14 @@ def test_building_opens_no_file_and_asks_nobody(tmp_path: Path) -> None:
     model = Model()
     model.kernel(log_dir=tmp_path, prompt_dir=tmp_path / "mine").agent([double], skills=True)
     assert (model.requests, list(tmp_path.iterdir())) == ([], [])
+
+
+async def test_conversations_are_stored_where_the_settings_say(tmp_path: Path) -> None:
+    kernel = Model(Answer("Yes.")).kernel(session_dir=tmp_path)
+    assert Model().kernel().sessions is None
+    assert kernel.sessions
+    async with kernel.sessions as sessions:
+        session = await sessions.create()
+        await kernel.agent().run("?", session=session)
+    async with kernel.sessions as sessions:  # as after a restart
+        assert [m.text for m in (await sessions.open(session.id)).messages] == ["?", "Yes."]

@@ -6,13 +6,13 @@ one run, and know which model and which toolboxes it uses. A durable session fit
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
 from typing import Protocol
 
-from freya_teach.errors import SessionBusy
 from freya_teach.llm.messages import Message
+from freya_teach.session.claim import Claim
+from freya_teach.session.replacing import replacement
 from freya_teach.tools.registry import DEFAULT_TOOLBOX
 
 
@@ -71,7 +71,10 @@ class History(Protocol):
         ...
 
     async def append(self, *messages: Message) -> None:
-        """Add messages as one write: all of them or none."""
+        """Add messages as one write: all of them or none.
+
+        Raises `SessionBusy` while a run holds the conversation that the caller is no part of.
+        """
         ...
 
     async def replace(self, through: int, by: Sequence[int | Message], *, revision: int) -> bool:
@@ -88,36 +91,6 @@ class History(Protocol):
     def claim(self) -> AbstractContextManager[None]:
         """Hold the conversation for one run. Raises `SessionBusy` when a run holds it already."""
         ...
-
-
-@dataclass(frozen=True, slots=True)
-class Replaced:
-    """A history whose beginning has been replaced, and what was taken out of it."""
-
-    messages: list[Message]
-    first: int
-    removed: tuple[Message, ...]
-
-
-def replacement(
-    messages: Sequence[Message], first: int, through: int, by: Sequence[int | Message]
-) -> Replaced:
-    """The history after `History.replace`. Raises `ValueError` as it says."""
-    behind = through + 1 - first
-    kept = [item for item in by if isinstance(item, int)]
-    if not 0 <= behind <= len(messages):
-        raise ValueError(f"there is no message number {through}")
-    if len(by) > behind:
-        raise ValueError(f"{len(by)} messages cannot take the place of {behind}")
-    if kept != sorted({number for number in kept if first <= number <= through}):
-        raise ValueError(f"kept numbers must rise and lie between {first} and {through}: {kept}")
-    new = [messages[item - first] if isinstance(item, int) else item for item in by]
-    gone = set(range(first, through + 1)) - set(kept)
-    return Replaced(
-        [*new, *messages[behind:]],
-        through + 1 - len(new),
-        tuple(messages[number - first] for number in sorted(gone)),
-    )
 
 
 class InMemoryHistory:
@@ -139,7 +112,7 @@ class InMemoryHistory:
         self.snapshots: list[tuple[Message, ...]] = []
         """What `replace` has taken out, oldest first."""
         self._messages = list(messages)
-        self._claimed = False
+        self._claim = Claim(session_id)
 
     @property
     def messages(self) -> tuple[Message, ...]:
@@ -161,6 +134,7 @@ class InMemoryHistory:
 
     async def append(self, *messages: Message) -> None:
         """Add messages at the end."""
+        self._claim.check_writer()
         self._messages.extend(messages)
 
     def use_model(self, route: str) -> None:
@@ -178,15 +152,6 @@ class InMemoryHistory:
         self.revision += 1
         return True
 
-    @contextmanager
-    def claim(self) -> Iterator[None]:
+    def claim(self) -> AbstractContextManager[None]:
         """Hold the conversation for one run."""
-        if self._claimed:
-            raise SessionBusy(
-                f"session {self.id!r} has a run in progress: wait for it, or use another session"
-            )
-        self._claimed = True
-        try:
-            yield
-        finally:
-            self._claimed = False
+        return self._claim.hold()

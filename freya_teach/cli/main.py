@@ -43,6 +43,7 @@ def build_app() -> typer.Typer:
         progress,
         prompts,
         record,
+        sessions,
     )
 
     app = typer.Typer(
@@ -58,6 +59,7 @@ def build_app() -> typer.Typer:
     app.command()(inspect.inspect)
     app.command()(log.log)
     app.add_typer(prompts.app, name="prompts")
+    app.add_typer(sessions.app, name="sessions")
     app.command()(doctor.doctor)
     app.command(help=gateway.HELP)(gateway.gateway)
     app.command()(local_model.local_model)

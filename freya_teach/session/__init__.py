@@ -1,0 +1,1 @@
+"""Keeps histories safe, on disk and in memory. (chapter 6.1)"""
