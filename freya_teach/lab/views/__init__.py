@@ -3,23 +3,26 @@
 lab.view.stepper(result)   lab.view.guard(result)   lab.view.be_the_model(question, tools)
 lab.view.assembler(body)           lab.view.timeline(events)
 lab.view.composer(kernel, tools)   lab.view.wires(messages)   lab.view.protocol(messages)
+lab.view.race({"lock off": off, "lock on": on})
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 from freya_teach.config import MODELS
 from freya_teach.events import Event
 from freya_teach.kernel import Kernel
 from freya_teach.lab.gateway.question import Policy
+from freya_teach.lab.races.orders import Run
 from freya_teach.lab.views.assembling import assembler
 from freya_teach.lab.views.be_the_model import Seat
 from freya_teach.lab.views.composer import ComposerView, composer
 from freya_teach.lab.views.guard import Watch, guard
 from freya_teach.lab.views.pieces import Body, Moment
 from freya_teach.lab.views.protocol import TWO_TOOLS, BenchView, protocol
+from freya_teach.lab.views.race import RaceView, race
 from freya_teach.lab.views.sitting import Sitting
 from freya_teach.lab.views.stepper import Place, stepper
 from freya_teach.lab.views.timeline import Moment as ToolMoment
@@ -103,6 +106,10 @@ class Views:
     ) -> BenchView:
         """A history to break: edit its rows, and read what both providers say."""
         return protocol(messages, tools, openai=openai, gemini=gemini)
+
+    def race(self, cases: Run | Mapping[str, Run]) -> RaceView:
+        """Tasks beside each other, turn by turn: one run, or several to switch between."""
+        return race(cases)
 
     def be_the_model(
         self,
