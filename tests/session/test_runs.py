@@ -24,7 +24,7 @@ async def test_a_conversation_goes_on_after_a_restart(tmp_path: Path) -> None:
         assert (await agent.run("Sure?", session=session)).text == "Yes, 3."
         roles = [message.role for message in session.messages]
         assert roles == ["user", "assistant", "tool", "assistant", "user", "assistant"]
-        assert session.model == ""  # this agent has one route
+        assert session.model == "openai/gpt-5.6-terra"
 
 
 async def test_of_four_runs_on_one_session_one_starts_and_the_others_are_told(
