@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
-import re
-import textwrap
 from collections import Counter
 from typing import Any
 
@@ -12,14 +9,12 @@ from freya_teach.lab import progress
 from freya_teach.lab.exercises.answer import Answer
 from freya_teach.lab.exercises.exercise import Exercise, Finding, NotYet, Verdict
 from freya_teach.lab.exercises.registry import find
+from freya_teach.lab.exercises.revealing import source_of
 from freya_teach.lab.exercises.student_code import Printed
 from freya_teach.lab.exercises.wording import clean, clipped, error_text, own_line
 
 MAX_PRINTED_LINES = 5
 MAX_PRINTED_CHARS = 200
-LINT_MARK = re.compile(r"# noqa: [A-Z0-9, ]+ - ")
-"""What the linter is told in a solution; the reason after it is for the learner too."""
-BARE_LINT_MARK = re.compile(r"  # noqa: [A-Z0-9, ]+$", re.MULTILINE)
 
 _hints_given: Counter[str] = Counter()
 """How far up the ladder of each exercise this notebook has come."""
@@ -65,11 +60,10 @@ def hint(exercise_id: str) -> str:
 
 
 def reveal(exercise_id: str) -> str:
-    """One solution: its source, or the value itself where the answer is a value."""
+    """One solution: source to paste into a cell, or the value itself where that is the answer."""
     exercise = find(exercise_id)
     if callable(exercise.solution):
-        source = textwrap.dedent(inspect.getsource(exercise.solution)).rstrip()
-        return BARE_LINT_MARK.sub("", LINT_MARK.sub("# ", source))
+        return source_of(exercise.solution)
     return f"{exercise.name} = {exercise.solution!r}"
 
 

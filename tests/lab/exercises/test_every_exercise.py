@@ -1,6 +1,7 @@
 """Every exercise of the course keeps what an exercise promises; new sections are found here too."""
 
 import ast
+import builtins
 import json
 import re
 from typing import Any
@@ -22,20 +23,22 @@ def id_of(thing: Any) -> str:
     return getattr(thing.answer, "__name__", repr(thing.answer)[:20])
 
 
-def notebook_of(exercise: Exercise) -> str | None:
+def notebook_of(exercise: Exercise, kinds: tuple[str, ...] = ("code", "markdown")) -> str | None:
     """Return all the code and prose of the section's notebook, or None while there is none."""
     for path in course_folder("notebooks").rglob("*.ipynb"):
         if ".ipynb_checkpoints" in path.parts:
             continue
         if exercise.section in (path.stem, path.stem.split("_", 1)[0]):
             cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
-            return "\n".join("".join(cell["source"]) for cell in cells)
+            chosen = [cell for cell in cells if cell["cell_type"] in kinds]
+            return "\n".join("".join(cell["source"]) for cell in chosen)
     return None
 
 
 def body_of(source: str) -> str:
     """What a function does: its source without its head and its docstring."""
-    (function,) = ast.parse(source).body
+    function = ast.parse(source).body[-1]  # before it, what it imports
+    assert isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
     statements = function.body[1:] if ast.get_docstring(function) else function.body
     lines = source.splitlines()[statements[0].lineno - 1 :]
     return squeezed("\n".join(lines))
@@ -102,3 +105,31 @@ def test_the_notebook_asks_for_it_and_does_not_give_it_away(exercise: Exercise) 
     assert f'lab.check("{exercise.id}"' in notebook
     if callable(exercise.solution):
         assert body_of(reveal(exercise.id)) not in squeezed(notebook)
+
+
+@pytest.mark.parametrize("exercise", EXERCISES, ids=id_of)
+def test_the_revealed_solution_can_be_pasted_into_its_notebook(exercise: Exercise) -> None:
+    """Every name in it is one of Python's, comes with an import, or is the notebook's own."""
+    if not callable(exercise.solution):
+        return
+    revealed = ast.parse(reveal(exercise.id))
+    own = names_bound(ast.parse(notebook_of(exercise, ("code",)) or "")) | set(dir(builtins))
+    used = {node.id for node in ast.walk(revealed) if isinstance(node, ast.Name)}
+    assert used - names_bound(revealed) - own == set()
+
+
+def names_bound(tree: ast.Module) -> set[str]:
+    """All names that are given to something in this code, wherever."""
+    bound: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            bound.add(node.id)
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            bound.add(node.name)
+        elif isinstance(node, ast.arg):
+            bound.add(node.arg)
+        elif isinstance(node, ast.alias):
+            bound.add((node.asname or node.name).partition(".")[0])
+        elif isinstance(node, ast.ExceptHandler | ast.MatchAs | ast.MatchStar) and node.name:
+            bound.add(node.name)
+    return bound

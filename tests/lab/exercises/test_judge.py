@@ -68,7 +68,8 @@ def test_hints_come_one_by_one_and_then_it_says_how_to_go_on() -> None:
 
 def test_a_solution_is_shown_as_source_and_a_value_as_itself() -> None:
     source = reveal("2.3-a")
-    assert source.startswith("def observe(call: dict[str, Any]) -> str:\n")
+    assert "import json\n" in source
+    assert "\n\n\ndef observe(call: dict[str, Any]) -> str:\n" in source
     assert "# whatever a tool raises, the model reads it" in source
 
 
