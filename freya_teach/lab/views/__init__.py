@@ -4,6 +4,7 @@ lab.view.stepper(result)   lab.view.guard(result)   lab.view.be_the_model(questi
 lab.view.assembler(body)           lab.view.timeline(events)
 lab.view.composer(kernel, tools)   lab.view.wires(messages)   lab.view.protocol(messages)
 lab.view.race({"lock off": off, "lock on": on})
+lab.view.gauge(history, window=n)  lab.view.knife(history)    lab.view.deadlock(story)
 """
 
 from __future__ import annotations
@@ -14,12 +15,17 @@ from typing import Any, Protocol
 from freya_teach.config import MODELS
 from freya_teach.events import Event
 from freya_teach.kernel import Kernel
+from freya_teach.lab.deadlock import LARGE_RESULT, Defences, Story
 from freya_teach.lab.gateway.question import Policy
 from freya_teach.lab.races.orders import Run
 from freya_teach.lab.views.assembling import assembler
 from freya_teach.lab.views.be_the_model import Seat
 from freya_teach.lab.views.composer import ComposerView, composer
+from freya_teach.lab.views.deadlock import DeadlockView, deadlock
+from freya_teach.lab.views.gauge import History, States, gauge
+from freya_teach.lab.views.gauge_levels import Gauge
 from freya_teach.lab.views.guard import Watch, guard
+from freya_teach.lab.views.knife import KnifeView, knife
 from freya_teach.lab.views.pieces import Body, Moment
 from freya_teach.lab.views.protocol import TWO_TOOLS, BenchView, protocol
 from freya_teach.lab.views.race import RaceView, race
@@ -32,6 +38,7 @@ from freya_teach.lab.views.wire_picture import Shown
 from freya_teach.lab.views.wires import Tools, wires
 from freya_teach.llm.messages import Message
 from freya_teach.llm.protocol import Route
+from freya_teach.llm.tokens import TokenCounter
 from freya_teach.prompt.composer import Composer
 from freya_teach.tools.registry import ToolRegistry
 from freya_teach.tools.tool import Tool
@@ -110,6 +117,36 @@ class Views:
     def race(self, cases: Run | Mapping[str, Run]) -> RaceView:
         """Tasks beside each other, turn by turn: one run, or several to switch between."""
         return race(cases)
+
+    def gauge(
+        self,
+        history: History | States,
+        *,
+        window: int,
+        fixed: int = 0,
+        answer: int = 0,
+        counter: TokenCounter | None = None,
+    ) -> View[Gauge]:
+        """How full the window is, after each turn; of (label, history) pairs, state by state."""
+        return gauge(history, window=window, fixed=fixed, answer=answer, counter=counter)
+
+    def knife(
+        self,
+        history: Sequence[Message],
+        *,
+        at: int | None = None,
+        keep_turns: int = 6,
+        openai: str = MODELS["openai"],
+        gemini: str = MODELS["gemini"],
+    ) -> KnifeView:
+        """A history to cut: what stays, what both providers say, who would cut there."""
+        return knife(history, at=at, keep_turns=keep_turns, openai=openai, gemini=gemini)
+
+    def deadlock(
+        self, story: Story | str = LARGE_RESULT, defences: Defences | Iterable[str] = ()
+    ) -> DeadlockView:
+        """A compaction that may never end, step by step, with defences to switch on."""
+        return deadlock(story, defences)
 
     def be_the_model(
         self,
