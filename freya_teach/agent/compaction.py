@@ -99,6 +99,8 @@ class Compaction:
     """The last request without a history, and its tokens: mostly the next one is the same."""
     _windows: dict[str, int] = field(default_factory=dict)
     """Windows that turned out to be smaller than known, by route, in tokens of our estimate."""
+    _told: set[str] = field(default_factory=set)
+    """The routes for which it was said that the window is a guess."""
     _tasks: dict[int, asyncio.Task[None]] = field(default_factory=dict)
     """Summaries that are being made in the background, by the history's identity."""
     _given_up: dict[str, int] = field(default_factory=dict)
@@ -153,6 +155,7 @@ class Compaction:
         fresh = running is None and history.id not in self._just_failed
         self._just_failed.discard(history.id)
         if over and self._tokens(history) > budget.trigger:
+            self._tell_of_a_guess(room)
             try:
                 await self._fit(history, room, budget, emit, may_summarise=fresh)
             except ContextOverflowError:
@@ -272,6 +275,16 @@ class Compaction:
         limit -= size(guidance)
         text = material(plan.material, limit, size)
         return None if text is None else ModelRequest((guidance, text), max_output_tokens=answer)
+
+    def _tell_of_a_guess(self, room: Room) -> None:
+        """Say once that a conversation is made smaller for a window that is only guessed."""
+        if not room.is_sure and room.route not in self._told:
+            self._told.add(room.route)
+            logger.warning(
+                "nothing is known of %s, so its window is taken to be small and this conversation "
+                "is made smaller. Say how large it is with Settings(models=…) or FREYA_MODELS",
+                room.route or "this model",
+            )
 
     def _tokens(self, history: History) -> int:
         return self._counter(history).messages(history.messages)

@@ -64,7 +64,9 @@ async def test_a_failover_to_a_smaller_model_takes_the_conversation_along() -> N
     assert len(session.snapshots) == session.revision
 
 
-async def test_a_model_that_nobody_knows_is_asked_whatever_its_window_may_be() -> None:
+async def test_a_model_that_nobody_knows_is_asked_whatever_its_window_may_be(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     """Its window is guessed at 8,192 tokens, and this question alone has more."""
     session = InMemoryHistory([user("word " * 12_000), assistant("I see.")])
     question = user("word " * 12_000)
@@ -72,6 +74,10 @@ async def test_a_model_that_nobody_knows_is_asked_whatever_its_window_may_be() -
         settings = Settings(model="my-own", base_url=LOCAL, compact_after=None)
         agent = build_kernel(settings, http).agent()
         assert str(await agent.run(question, session=session)) == "Maya."
+        assert str(await agent.run(question, session=session)) == "Maya."
+    told = [record.getMessage() for record in caplog.records if "FREYA_MODELS" in record.msg]
+    assert len(told) == 1
+    assert told[0].startswith("nothing is known of openai/my-own, so its window is taken to be")
 
 
 async def test_the_refusal_of_a_known_window_is_our_own_and_nothing_is_sent() -> None:

@@ -170,6 +170,7 @@ def freya_session(http: httpx.AsyncClient, address: str, order: Json) -> Session
     settings = Settings(
         provider=order["wire"],
         model={"openai": "script", "gemini": "gemini-script"}[order["wire"]],
+        models={"script": {"window": 1_000_000}},
         base_url=address,
         api_key=KEY,
         stream=order["stream"],
