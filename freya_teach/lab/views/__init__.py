@@ -162,7 +162,7 @@ class Views:
         offered = list(tools)
 
         async def run(sitting: Sitting) -> RunResult:
-            chosen = {"provider": wire, "request_seconds": PATIENCE, **settings}
+            chosen = {"provider": wire, "request_seconds": PATIENCE, "retry_seconds": 0, **settings}
             kernel = self._lab.kernel("gateway", policy=sitting.policy, **chosen)
             kernel.http.event_hooks = {"request": [sitting.watch]}
             async with kernel.http:
