@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from freya_teach.agent.executor import Agent
     from freya_teach.agent.history import History, InMemoryHistory
+    from freya_teach.agent.run import Run
     from freya_teach.ambient import Ambient
     from freya_teach.config import RouteSettings, Settings
     from freya_teach.errors import (
@@ -42,6 +43,7 @@ __all__ = [
     "LLMError",
     "NeedsSmaller",
     "RouteSettings",
+    "Run",
     "RunResult",
     "Session",
     "SessionManager",
@@ -67,6 +69,7 @@ _HOME = {
     "LLMError": "errors",
     "NeedsSmaller": "errors",
     "RouteSettings": "config",
+    "Run": "agent.run",
     "RunResult": "trace",
     "Session": "session.session",
     "SessionManager": "session.manager",

@@ -1,14 +1,16 @@
 """What happens during a run, for whoever shows it. (chapter 8.1)
 
 The loop does not print: it emits these records. A listener that fails is logged and left alone;
-it can neither fail a tool nor stop the run.
+it can neither fail a tool nor stop the run. It is called in the middle of the run, which goes on
+when it returns: whoever needs time reads from a `Feed` instead (`agent/feed.py`).
 """
 
 from __future__ import annotations
 
+import itertools
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from freya_teach.llm.messages import ToolCall
@@ -18,8 +20,18 @@ from freya_teach.trace import RunResult, ToolState, TurnTrace
 logger = logging.getLogger(__name__)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InRun:
+    """Where an event comes from. Two events that say the same are equal wherever they happened."""
+
+    session: str = field(default="", compare=False)
+    """The id of the conversation; empty for one that is forgotten after its run."""
+    run: int = field(default=0, compare=False)
+    """The number of the run among all of this agent, from 1; 0 outside of a run."""
+
+
 @dataclass(frozen=True, slots=True)
-class TurnStarted:
+class TurnStarted(InRun):
     """A model call is about to be made; turns count from 1."""
 
     number: int
@@ -27,7 +39,7 @@ class TurnStarted:
 
 
 @dataclass(frozen=True, slots=True)
-class TextDelta:
+class TextDelta(InRun):
     """A piece of the answer's text; in a run that does not stream, all of it."""
 
     text: str
@@ -35,7 +47,7 @@ class TextDelta:
 
 
 @dataclass(frozen=True, slots=True)
-class ReasoningDelta:
+class ReasoningDelta(InRun):
     """A piece of the model's thinking."""
 
     text: str
@@ -43,7 +55,7 @@ class ReasoningDelta:
 
 
 @dataclass(frozen=True, slots=True)
-class ToolStatus:
+class ToolStatus(InRun):
     """A tool starts, or has ended with an observation after so many seconds."""
 
     call: ToolCall
@@ -54,7 +66,7 @@ class ToolStatus:
 
 
 @dataclass(frozen=True, slots=True)
-class TurnDone:
+class TurnDone(InRun):
     """A turn is over: the model has answered and its tools have run."""
 
     turn: TurnTrace
@@ -62,7 +74,7 @@ class TurnDone:
 
 
 @dataclass(frozen=True, slots=True)
-class ContextCompacted:
+class ContextCompacted(InRun):
     """The history has become smaller; tokens of the whole request, before and after."""
 
     before: int
@@ -75,8 +87,8 @@ class ContextCompacted:
 
 
 @dataclass(frozen=True, slots=True)
-class RunDone:
-    """The run is over; always the last event of one that did not raise."""
+class RunDone(InRun):
+    """The run is over; always the last event of one that did not raise, also of a cancelled one."""
 
     result: RunResult
     name: Literal["run:done"] = "run:done"
@@ -93,9 +105,17 @@ class EventBus:
 
     def __init__(self) -> None:
         self._listeners: list[Listener] = []
+        self._runs = itertools.count(1)
+
+    def new_run(self) -> int:
+        """The number of the next run whose events are told here."""
+        return next(self._runs)
 
     def subscribe(self, listener: Listener) -> Callable[[], None]:
-        """Call `listener` for each event from now on; the returned function ends that."""
+        """Call `listener` for each event from now on; the returned function ends that.
+
+        It is called in the loop's own thread, and must return soon: everything waits for it.
+        """
         self._listeners.append(listener)
 
         def unsubscribe() -> None:

@@ -19,7 +19,15 @@ from freya_teach.llm.redaction import redacted_headers
 
 ToolState = Literal["running", "completed", "failed", "refused"]
 StopReason = Literal[
-    "answer", "empty", "length", "content_filter", "error", "max_turns", "budget", "loop"
+    "answer",
+    "empty",
+    "length",
+    "content_filter",
+    "error",
+    "max_turns",
+    "budget",
+    "loop",
+    "cancelled",
 ]
 
 

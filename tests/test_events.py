@@ -72,3 +72,14 @@ def test_a_listener_may_unsubscribe_or_subscribe_while_it_is_called() -> None:
 
 def test_nobody_has_to_listen() -> None:
     EventBus().emit(TurnStarted(1))
+
+
+def test_two_events_that_say_the_same_are_equal_wherever_they_happened() -> None:
+    here, there = TextDelta("Hi", session="s1", run=1), TextDelta("Hi", session="s2", run=2)
+    assert here == there == TextDelta("Hi")
+    assert (here.session, here.run, there.run, TextDelta("Hi").run) == ("s1", 1, 2, 0)
+
+
+def test_each_bus_counts_the_runs_that_are_told_on_it() -> None:
+    bus = EventBus()
+    assert [bus.new_run(), bus.new_run(), EventBus().new_run()] == [1, 2, 1]

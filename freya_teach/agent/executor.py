@@ -6,7 +6,9 @@ Every end is an orderly one: the history is valid, and the result says why it en
 of turns or calls the model is asked once more, without tools, to say what it has; when tokens or
 seconds are used up, it is not.
 
-It does not print (it emits events), knows no HTTP (it has a `ModelClient`) and no files.
+`Agent.run` waits for the answer, `Agent.stream` tells what happens on the way, and `Agent.start`
+gives a handle that can also stop the run. The loop does not print (it emits events), knows no HTTP
+(it has a `ModelClient`) and no files.
 """
 
 from __future__ import annotations
@@ -18,10 +20,11 @@ from typing import TYPE_CHECKING
 
 from freya_teach.agent.compaction import Compaction
 from freya_teach.agent.history import History, InMemoryHistory
+from freya_teach.agent.run import Run
 from freya_teach.agent.turn import Approve, Emit, Instructions, Turns
 from freya_teach.ambient import Ambient
 from freya_teach.config import Settings
-from freya_teach.events import Event, EventBus, RunDone
+from freya_teach.events import Event, EventBus
 from freya_teach.llm import transcript
 from freya_teach.llm.messages import UserMessage, user
 from freya_teach.llm.protocol import ModelClient
@@ -82,6 +85,10 @@ class Agent:
     compaction: Compaction | None = None
     """Keeps a long conversation inside the model's window; without it, it grows until refused."""
     events: EventBus = field(default_factory=EventBus)
+    _started: set[asyncio.Task[RunResult]] = field(
+        default_factory=set, init=False, repr=False, compare=False
+    )
+    """Runs that are not over: asyncio holds no task, and one that nobody holds may vanish."""
 
     async def close(self) -> None:
         """Wait for the summaries that are still being made in the background."""
@@ -96,47 +103,57 @@ class Agent:
         Raises `SessionBusy` when the session has a run in progress, `LLMError` when the model
         cannot be reached or refuses; the history stays valid either way.
         """
-        return await self._run(question, session, self.events.emit)
+        return await self._run(question, session, self._new_run(session))
+
+    def start(self, question: str | UserMessage, *, session: History | None = None) -> Run:
+        """The same run, beside whatever else goes on; `Run` follows it, stops it, has its result.
+
+        It begins at the next `await`. What `run` raises, `Run.result` raises.
+        """
+        run = self._new_run(session)
+        task = run.begin(self._run(question, session, run))
+        self._started.add(task)
+        task.add_done_callback(self._started.discard)
+        return run
 
     async def stream(
         self, question: str | UserMessage, *, session: History | None = None
     ) -> AsyncIterator[Event]:
-        """The same run as `run`, event by event; the last one, `RunDone`, holds the result.
+        """The same run, event by event; the last one, `RunDone`, holds the result.
 
         Leaving the loop early cancels the run: at once inside `contextlib.aclosing`, else as soon
         as nothing refers to the stream any more.
         """
-        queue: asyncio.Queue[Event | None] = asyncio.Queue()
-
-        def emit(event: Event) -> None:
-            self.events.emit(event)
-            queue.put_nowait(event)
-
-        task = asyncio.ensure_future(self._run(question, session, emit))
-        task.add_done_callback(lambda _: queue.put_nowait(None))
+        run = self.start(question, session=session)
         try:
-            while (event := await queue.get()) is not None:
+            async for event in run:
                 yield event
-            await task
+            await run.result()
         finally:
-            task.cancel()
-            await asyncio.wait({task})
+            run.cancel()
+            await run.settle()
 
     async def _run(
-        self, question: str | UserMessage, session: History | None, emit: Emit
+        self, question: str | UserMessage, session: History | None, handle: Run
     ) -> RunResult:
         message = user(question) if isinstance(question, str) else question
         history = InMemoryHistory() if session is None else session
-        run = _Run(self._turns(history, emit))
+        handle.turns = turns = self._turns(history, handle.emit)
+        run = _Run(turns)
         with history.claim():
-            await history.append(*transcript.close_open_calls(history.messages), message)
             try:
+                await history.append(*transcript.close_open_calls(history.messages), message)
+                handle.check()
                 result = await self._within_time(run)
+            except asyncio.CancelledError:
+                if not handle.takes_cancellation():
+                    raise
+                result = await self._cut_short(run, "cancelled", "the run was cancelled")
             finally:
-                await run.turns.cut_off()
-        if session is not None and self.compaction is not None and run.turns.room is not None:
-            self.compaction.after_reply(history, run.turns.room, self.events.emit)
-        emit(RunDone(result))
+                await turns.cut_off()
+        if session is not None and not handle.is_cancelled:
+            self._compact_later(history, turns)
+        handle.finish(result)
         return result
 
     async def _within_time(self, run: _Run) -> RunResult:
@@ -147,10 +164,15 @@ class Agent:
         except TimeoutError:
             if not clock.expired():
                 raise
-            calls = tuple(await run.turns.cut_off())
-            if run.turns.unfinished:
-                run.taken.append(TurnTrace(len(run.taken) + 1, run.turns.unfinished, calls))
-            return run.result("budget", f"the run was ended after {limit:g} seconds")
+            detail = f"the run was ended after {limit:g} seconds"
+            return await self._cut_short(run, "budget", detail)
+
+    async def _cut_short(self, run: _Run, reason: StopReason, detail: str) -> RunResult:
+        """End it in the middle of a turn; what the model had asked for by then is in the trace."""
+        calls = tuple(await run.turns.cut_off())
+        if run.turns.unfinished:
+            run.taken.append(TurnTrace(len(run.taken) + 1, run.turns.unfinished, calls))
+        return run.result(reason, detail)
 
     async def _loop(self, run: _Run) -> RunResult:
         while (stop := self._limit_reached(run)) is None:
@@ -178,6 +200,13 @@ class Agent:
             detail = f"the limit of tool calls is reached: {settings.max_calls}"
             return _Stop("budget", detail, may_close=True)
         return None
+
+    def _compact_later(self, history: History, turns: Turns) -> None:
+        if self.compaction is not None and turns.room is not None:
+            self.compaction.after_reply(history, turns.room, turns.emit)
+
+    def _new_run(self, session: History | None) -> Run:
+        return Run("" if session is None else session.id, self.events)
 
     def _turns(self, history: History, emit: Emit) -> Turns:
         return Turns(

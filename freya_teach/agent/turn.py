@@ -20,6 +20,7 @@ from freya_teach.config import Settings
 from freya_teach.context.room import Room
 from freya_teach.llm import protocol, transcript
 from freya_teach.llm.messages import AssistantMessage, Message, ToolCall, ToolMessage, system
+from freya_teach.tools.context import CancelToken
 from freya_teach.tools.registry import ToolRegistry
 from freya_teach.tools.runner import ToolRunner
 from freya_teach.tools.tool import Tool
@@ -67,10 +68,13 @@ class Turns:
     calls_made: int = 0
     unfinished: protocol.Exchange | None = None
     """The model has answered, and its calls are not all done yet."""
-    running: set[str] = field(default_factory=set)
-    """The ids of those of its calls that have been started."""
+    running: dict[str, CancelToken] = field(default_factory=dict)
+    """Those of its calls that have been started, by id, and how each is told to give up."""
     finished: dict[str, CallTrace] = field(default_factory=dict)
     """Those of its calls that are done, by id."""
+    is_stopped: bool = False
+    """No tool may start any more."""
+    _tasks: list[asyncio.Task[CallTrace]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.guard = LoopGuard(self.settings.loop_warn, self.settings.loop_stop)
@@ -93,6 +97,14 @@ class Turns:
         self.emit(events.TurnStarted(number))
         exchange = await self._ask({}, system(note))
         return await self._finish(TurnTrace(number, exchange, ()))
+
+    def stop(self) -> None:
+        """From this moment on, no tool starts; those that run are given up, and not waited for."""
+        self.is_stopped = True
+        for token in self.running.values():
+            token.cancel()
+        for task in self._tasks:
+            task.cancel()
 
     async def cut_off(self) -> list[CallTrace]:
         """Close the calls of a turn that was ended in its middle; do nothing when none are open.
@@ -166,10 +178,10 @@ class Turns:
 
         allowed = self._allowed(calls)
         async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(one(call)) for call in calls[:allowed]]
+            self._tasks = [group.create_task(one(call)) for call in calls[:allowed]]
         self.calls_made += allowed
         refused = [self._refuse(call, NO_CALLS_LEFT) for call in calls[allowed:]]
-        return [task.result() for task in tasks] + refused
+        return [task.result() for task in self._tasks] + refused
 
     def _allowed(self, calls: tuple[ToolCall, ...]) -> int:
         """How many of these calls the run's budget still lets through."""
@@ -183,9 +195,11 @@ class Turns:
         refusal = await self._refusal(call) if prepared.tool else None
         if refusal is not None:
             return self._refuse(call, refusal)
-        self.running.add(call.id)
+        if self.is_stopped:  # while the hook was asked, and it did not let itself be cancelled
+            raise asyncio.CancelledError
+        cancel = self.running[call.id] = CancelToken()
         self.emit(events.ToolStatus(call, "running"))
-        result = await self.runner.run_prepared(prepared, self.history.id, self.history)
+        result = await self.runner.run_prepared(prepared, self.history.id, self.history, cancel)
         state: ToolState = "failed" if result.is_error else "completed"
         return self._done(CallTrace(call, result.text, state, result.seconds))
 

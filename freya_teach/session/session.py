@@ -6,6 +6,7 @@ out is a copy; the only way to change it is a write, and writes wait for each ot
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
@@ -127,14 +128,19 @@ class Session:
 
         Raises `WriteFailed` (nothing of it is stored), `SessionReadOnly`, `NestedWrite`, and
         `SessionBusy` while a run holds it that the caller is no part of. Cancelled while it waits,
-        nothing is stored; cancelled while the disk works, all of it or nothing.
+        nothing is stored; cancelled while the disk works, all of it or nothing, and `messages`
+        says which: the cancellation waits for the disk.
         """
         if not messages:
             return
         self._claim.check_writer()
         async with self._queue.turn():
             stored = self._journal.add(self._record(messages=messages))
-        await stored  # outside the turn: what comes meanwhile shares the next fsync
+        try:
+            await stored  # outside the turn: what comes meanwhile shares the next fsync
+        except asyncio.CancelledError:
+            await self._journal.settle()
+            raise
 
     async def update(self, change: Change) -> None:
         """Read, decide and add as one write: nobody else writes between.

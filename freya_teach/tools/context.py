@@ -1,7 +1,8 @@
 """What a tool may know about the call it answers; the model never sees it. (chapter 4.3)
 
 A parameter annotated `ToolContext` is filled in by the runner. It is no part of the arguments, so
-nothing of ours gets into the schema, the events or the log, and a model cannot forge it.
+nothing of ours gets into the schema, into what is shown of a call or into the log, and a model
+cannot forge it.
 """
 
 from __future__ import annotations

@@ -23,6 +23,7 @@ from freya_teach.errors import ToolError
 from freya_teach.llm.messages import ToolCall
 from freya_teach.tools import observation
 from freya_teach.tools.arguments import NotAnObject, NotJson, read_arguments
+from freya_teach.tools.context import CancelToken
 from freya_teach.tools.invoke import invoke
 from freya_teach.tools.observation import Observation
 from freya_teach.tools.registry import LIST_TOOLBOXES
@@ -93,15 +94,29 @@ class ToolRunner:
         return observation.not_available(name, tools) + (look if LIST_TOOLBOXES in tools else "")
 
     async def run_prepared(
-        self, prepared: Prepared, session_id: str = "", active: Active | None = None
+        self,
+        prepared: Prepared,
+        session_id: str = "",
+        active: Active | None = None,
+        cancel: CancelToken | None = None,
     ) -> ToolResult:
-        """Run a call that was prepared. Never raises, except when it is cancelled itself."""
+        """Run a call that was prepared. Never raises, except when it is cancelled itself.
+
+        A tool that has not begun when `cancel` is set does not begin any more.
+        """
         started = self.ambient.monotonic()
         if prepared.tool is None:
             found = self._problem(prepared.problem)
         else:
             call_id = prepared.call.id
-            context = ToolContext(call_id, session_id, active, self.workspace, self.ambient)
+            context = ToolContext(
+                call_id,
+                session_id,
+                active,
+                self.workspace,
+                self.ambient,
+                cancel or CancelToken(),
+            )
             found = await self._run_in_time(prepared.tool, prepared.arguments, context)
         note = observation.fit(prepared.note, self.settings.max_observation_chars)
         seconds = self.ambient.monotonic() - started
@@ -113,14 +128,14 @@ class ToolRunner:
         if tool.context_parameter:
             arguments = {**arguments, tool.context_parameter: context}
         seconds = tool.seconds or self.settings.tool_seconds
-        work = asyncio.ensure_future(invoke(tool, arguments))
+        work = asyncio.ensure_future(_begin(tool, arguments, context.cancel))
+        work.add_done_callback(_look_away)
         try:
             done, _ = await asyncio.wait({work}, timeout=seconds)
         finally:
             # subtle: not `await work`, which would wait for a tool that ignores its cancellation
             if not work.done():
                 context.cancel.cancel()
-                work.add_done_callback(_look_away)
                 work.cancel()
         if not done:
             return self._problem(observation.too_slow(tool.name, seconds))
@@ -146,6 +161,13 @@ class ToolRunner:
         return Observation(observation.fit(text, limit), is_error=True)
 
 
+async def _begin(tool: Tool, arguments: dict[str, Any], cancel: CancelToken) -> Any:
+    """Call the tool, unless it was given up in the moment between being ready and beginning."""
+    if cancel.cancelled:
+        raise asyncio.CancelledError
+    return await invoke(tool, arguments)
+
+
 def _why_not(tool: Tool, problem: Exception) -> str:
     """What the model reads when its arguments cannot be used."""
     match problem:
@@ -161,6 +183,9 @@ def _why_not(tool: Tool, problem: Exception) -> str:
 
 
 def _look_away(work: asyncio.Future[Any]) -> None:
-    """Take the result of a tool that was given up, so that asyncio does not complain about it."""
+    """Take the result of a tool in any case: asyncio complains of a failure that nobody has seen.
+
+    A tool may fail in the same moment in which its run is cancelled.
+    """
     if not work.cancelled():
         work.exception()
