@@ -50,7 +50,7 @@ def log(
         if as_json:
             print(json.dumps(exchange))  # ASCII: any terminal, any file takes it
         else:
-            print(printable("\n".join(_told(exchange))))
+            print(printable("\n".join(told(exchange))))
 
 
 def _latest(folder: Path, count: int) -> list[dict[str, Json]]:
@@ -70,7 +70,7 @@ def _latest(folder: Path, count: int) -> list[dict[str, Json]]:
     return found[-count:]
 
 
-def _told(exchange: dict[str, Json]) -> list[str]:
+def told(exchange: dict[str, Json]) -> list[str]:
     """One exchange for a reader."""
     from freya_teach.lab.understand import HttpExchange, answer_as_json, as_json, understand
     from freya_teach.llm.wirejson import as_int
@@ -85,19 +85,19 @@ def _told(exchange: dict[str, Json]) -> list[str]:
         response=str(reply.get("body", "")).encode(),
     )
     understood = understand(found)
-    told = as_json(understood)
+    facts = as_json(understood)
     lines = [
         f"── {exchange['time']}  {exchange['id']}",
         f"→ {sent.get('method', 'a request that the log has lost')} {found.url}",
         f"Model: {_model(sent)}",
     ]
-    for message in told["messages"]:
+    for message in facts["messages"]:
         lines += _message(message)
     tools = [tool.name for tool in understood.request.tools]
     lines += [f"Tools: {', '.join(tools) or 'none'}", ""]
     if exchange["reply"] is None:
         return [*lines, f"← {NO_REPLY}", ""]
-    return [*lines, *_reply(reply, told, answer_as_json(understood)), ""]
+    return [*lines, *_reply(reply, facts, answer_as_json(understood)), ""]
 
 
 def _model(sent: dict[str, Json]) -> str:

@@ -33,10 +33,12 @@ def build_app() -> typer.Typer:
     import typer
 
     from freya_teach.cli import (
+        chat,
         demo,
         doctor,
         gateway,
         inspect,
+        key,
         lab,
         local_model,
         log,
@@ -56,6 +58,8 @@ def build_app() -> typer.Typer:
     app.command()(lab.reset)
     app.command()(progress.progress)
     app.command()(demo.demo)
+    app.command()(chat.chat)
+    app.add_typer(key.app, name="key")
     app.command()(inspect.inspect)
     app.command()(log.log)
     app.add_typer(prompts.app, name="prompts")

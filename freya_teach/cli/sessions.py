@@ -41,7 +41,9 @@ class Format(StrEnum):
 app = typer.Typer(help="The stored conversations.", no_args_is_help=True)
 Folder = Annotated[
     Path | None,
-    typer.Option("--folder", "--dir", help="The sessions' folder; otherwise FREYA_SESSION_DIR."),
+    typer.Option(
+        "--folder", "--dir", help="Their folder; otherwise FREYA_SESSION_DIR, or the chat's."
+    ),
 ]
 Id = Annotated[str, typer.Argument(metavar="ID", help="A session's id, or how it begins.")]
 
@@ -169,11 +171,14 @@ async def _repair(store: SessionStore, session_id: str, *, yes: bool) -> None:
 
 def _store(folder: Path | None) -> SessionStore:
     """The folder's store. It is not made when it is not there: a slip of the pen would make it."""
+    from freya_teach.cli.configured import default_session_dir
     from freya_teach.config import Settings
     from freya_teach.session.disk import Disk
     from freya_teach.session.store import SessionStore
 
     place = folder.expanduser() if folder else Settings.from_env().session_dir
+    if place is None and default_session_dir().is_dir():
+        place = default_session_dir()
     if place is None:
         fail(NOT_SET)
     if not place.is_dir():

@@ -197,8 +197,10 @@ def test_an_empty_folder_says_so(folder: Path) -> None:
     "words", [["list"], ["show", "x"], ["export", "x"], ["repair", "x", "--yes"]]
 )
 def test_without_a_folder_it_says_how_to_name_one_and_makes_none(
-    tmp_path: Path, words: list[str]
+    tmp_path: Path, words: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    nowhere = tmp_path / "nobody-has-chatted-here"
+    monkeypatch.setattr("platformdirs.user_data_path", lambda *_, **__: nowhere)
     told = run(*words)
     assert (told.exit_code, told.stdout) == (1, "")
     assert "FREYA_SESSION_DIR=~/.freya-teach/sessions" in told.stderr

@@ -64,6 +64,10 @@ DAYS: dict[str, Day] = {
     "hang-up": Day("every connection is closed without an answer", (connection_refused(),)),
     "silent": Day("no request is answered, and no connection is closed", (read_timeout(),)),
     "stall": Day("every answer stops after 60 bytes for 10 seconds", (stall(60, 10),)),
+    "halfway": Day(
+        "a long answer stops after 2000 bytes, in the middle of its text, for 10 seconds",
+        (stall(2000, 10),),
+    ),
     "slow": Day("every answer comes 2 seconds late, 20 bytes at a time", (delayed(2), chunked(20))),
     "bytes": Day("every answer arrives in pieces of one byte", (chunked(1),)),
     "error-inside": Day("after a 200 and one event, an error comes", (error_in_stream(),)),
