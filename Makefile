@@ -14,7 +14,7 @@ NBSTRIPOUT = $(RUN) nbstripout --keep-output --keep-count --keep-id --unix-newli
 	--extra-keys "cell.metadata.execution metadata.language_info.version metadata.widgets"
 
 .DEFAULT_GOAL := help
-.PHONY: help lab demo test check fix notebooks bench soak lite browser-deps
+.PHONY: help lab demo test check fix notebooks bench soak book lite browser-deps
 
 help: ## say what can be done
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -34,7 +34,7 @@ check: $(UV) ## lint, types, notebooks, workflow, pins and hygiene; changes noth
 	$(RUN) mypy
 	$(if $(NOTEBOOKS),$(NBSTRIPOUT) --verify $(NOTEBOOKS))
 	$(RUN) python .ci/notebooks/lint.py
-	$(RUN) check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/ci.yml
+	$(RUN) check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
 	$(RUN) python .ci/pins.py check
 	$(RUN) python .ci/hygiene.py
 
@@ -51,6 +51,9 @@ bench: $(UV) ## measure, as ratios within one run
 
 soak: $(UV) ## the long proofs
 	$(RUN) pytest -n auto -m soak
+
+book: $(UV) ## build the course as a static site in book/_build/html
+	$(RUN) freya-teach book
 
 lite: $(UV) ## build the browser edition in book/lite/_build/site (needs npm)
 	$(RUN) --script book/lite/build.py

@@ -33,6 +33,7 @@ def build_app() -> typer.Typer:
     import typer
 
     from freya_teach.cli import (
+        book,
         chat,
         demo,
         doctor,
@@ -68,6 +69,7 @@ def build_app() -> typer.Typer:
     app.command(help=gateway.HELP)(gateway.gateway)
     app.command()(local_model.local_model)
     app.command()(record.record)
+    app.command()(book.book)
     return app
 
 

@@ -1,0 +1,84 @@
+"""Build the book: static pages from the notebooks' stored outputs, which are not run again.
+
+    python book/build.py                    builds book/_build/html
+    python book/build.py --output FOLDER    builds it there
+    python book/build.py --only 4.2         a quick look: other lessons and the reference as titles
+
+All sources are first laid out in one folder (`stage`), then Sphinx makes the site. A warning fails
+the build. Everything that a page needs lies beside it; no page asks another server for anything.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import sys
+from pathlib import Path
+
+import generated_pages
+from notebook_pages import DOWNLOADS, as_page, titles
+from order import START, groups, section_of
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent
+NOTEBOOKS = ROOT / "notebooks"
+EPOCH = "1796083200"
+"""1 December 2026: no page tells when it was built, and no library may."""
+
+
+def main(arguments: list[str]) -> int:
+    """Lay everything out and let Sphinx build it; return what Sphinx returns."""
+    parser = argparse.ArgumentParser(description="Build the book from the stored outputs.")
+    parser.add_argument("--output", type=Path, default=HERE / "_build" / "html")
+    parser.add_argument("--only", nargs="*", help="sections to keep, for example 4.2")
+    chosen = parser.parse_args(arguments)
+    output = chosen.output.absolute()
+    work = output.parent / f"{output.name}-work"
+    shutil.rmtree(output, ignore_errors=True)
+    shutil.rmtree(work, ignore_errors=True)
+    stage(work / "source", chosen.only)
+    failed = sphinx(work, output)
+    if not failed:
+        shutil.rmtree(work)
+        (output / ".buildinfo").unlink(missing_ok=True)  # it names this machine's folders, hashed
+        print(f"built: {output / 'index.html'}")
+    return failed
+
+
+def stage(source: Path, only: list[str] | None) -> None:
+    """Write every page's source into one folder, as Sphinx wants it."""
+    parts = groups(NOTEBOOKS)
+    shutil.copytree(HERE / "pages", source)
+    no_list = shutil.ignore_patterns("README.md")  # its place takes the generated list
+    shutil.copytree(HERE / "decisions", source / "decisions", ignore=no_list)
+    for path in [path for group in parts for path in group.notebooks]:
+        place = path.relative_to(NOTEBOOKS)
+        whole = only is None or section_of(path) in (START, *only)
+        write(source / place, as_page(path, place) if whole else titles(path))
+        as_it_is = source / "_as_they_are" / DOWNLOADS / place
+        as_it_is.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(path, as_it_is)
+    for name, text in generated_pages.pages(ROOT, parts, quick=only is not None).items():
+        write(source / name, text)
+
+
+def sphinx(work: Path, output: Path) -> int:
+    """Run Sphinx in this process; it prints what is wrong."""
+    from sphinx.cmd.build import main as build  # noqa: PLC0415 - after the arguments were read
+
+    os.environ["SOURCE_DATE_EPOCH"] = EPOCH
+    options = ["-b", "html", "-c", str(HERE / "site"), "-d", str(work / "doctrees"), "-q"]
+    options += ["--fail-on-warning", "--keep-going"]
+    options += ["-D", f"html_extra_path={work / 'source' / '_as_they_are'}"]
+    return build([*options, str(work / "source"), str(output)])
+
+
+def write(path: Path, text: str) -> None:
+    """Write a text file, and its folder if need be."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
