@@ -28,13 +28,14 @@ demo: $(UV) ## answer one question over both wires, offline
 test: $(UV) ## the fast lane: unit tests, and every notebook once
 	$(RUN) pytest -n auto
 
-check: $(UV) ## lint, types, notebooks, workflow, pins and hygiene; changes nothing
+check: $(UV) ## lint, types, notebooks, workflow, recordings, pins, hygiene; changes nothing
 	$(RUN) ruff check .
 	$(RUN) ruff format --check .
 	$(RUN) mypy
 	$(if $(NOTEBOOKS),$(NBSTRIPOUT) --verify $(NOTEBOOKS))
 	$(RUN) python .ci/notebooks/lint.py
 	$(RUN) check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	$(RUN) python .ci/recordings.py check
 	$(RUN) python .ci/pins.py check
 	$(RUN) python .ci/hygiene.py
 
@@ -42,6 +43,7 @@ fix: $(UV) ## repair what can be repaired by a program
 	$(RUN) ruff check --fix .
 	$(RUN) ruff format .
 	$(if $(NOTEBOOKS),$(NBSTRIPOUT) $(NOTEBOOKS))
+	$(RUN) python .ci/recordings.py update
 
 notebooks: $(UV) ## run what changed again, show its outputs (ALL=1: all; NB=FILE: this one)
 	$(RUN) python .ci/notebooks/rerun.py $(if $(ALL),--all) $(NB)

@@ -1,4 +1,8 @@
-"""`freya-teach record`: ask a real server, and keep every exchange as a file. (start)"""
+"""`freya-teach record`: ask a real server, and keep every exchange as a file. (start)
+
+With `--compare` it is asked again and nothing is kept (`record_compare.py`); `--table` lists what
+is kept already (`record_table.py`).
+"""
 
 from __future__ import annotations
 
@@ -21,8 +25,8 @@ NOBODY = """Nobody to ask. Say who is at the other end, for example
 (`freya-teach local-model` starts that server), or set OPENAI_API_KEY or GEMINI_API_KEY."""
 
 
-def record(
-    section: Annotated[str, typer.Argument(help="For example 1.1.")],
+def record(  # noqa: PLR0913 - the options of a command
+    section: Annotated[str, typer.Argument(help="For example 1.1.")] = "",
     scenario: Annotated[
         list[str] | None, typer.Option("--scenario", help="Only this one; may be repeated.")
     ] = None,
@@ -32,8 +36,53 @@ def record(
     folder: Annotated[
         Path | None, typer.Option("--to", help="Instead of the checkout's fixtures folder.")
     ] = None,
+    *,
+    compare: Annotated[
+        bool,
+        typer.Option(
+            "--compare",
+            help="Write nothing: ask again, and show what is answered differently today. "
+            "Ends with 1 when the shape of an answer differs, with 2 when nothing was compared.",
+        ),
+    ] = False,
+    table: Annotated[
+        bool, typer.Option("--table", help="Ask nobody: list what is recorded, and its age.")
+    ] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="With --compare or --table: one JSON object a line.")
+    ] = False,
 ) -> None:
     """Record a section's scenarios from a real server. For authors."""
+    _check_options(section, overwrite=overwrite, compare=compare, table=table, as_json=as_json)
+    if table:
+        from freya_teach.cli.record_table import show_table
+
+        show_table(folder, section, scenario, as_json=as_json)
+    elif compare:
+        from freya_teach.cli.record_compare import compare_section
+
+        compare_section(folder, section, scenario, as_json=as_json)
+    else:
+        _record_section(section, scenario, folder, overwrite=overwrite)
+
+
+def _check_options(
+    section: str, *, overwrite: bool, compare: bool, table: bool, as_json: bool
+) -> None:
+    """Raise typer's error for options that say two things at once, or too little."""
+    if compare and table:
+        raise typer.BadParameter("--compare asks a server and --table asks nobody: choose one.")
+    if overwrite and (compare or table):
+        raise typer.BadParameter("--overwrite belongs to recording; --compare, --table only read.")
+    if as_json and not (compare or table):
+        raise typer.BadParameter("--json goes with --compare or --table.")
+    if not section and not table:
+        raise typer.BadParameter("Name a section, for example 1.1.")
+
+
+def _record_section(
+    section: str, scenario: list[str] | None, folder: Path | None, *, overwrite: bool
+) -> None:
     from freya_teach.config import Settings
     from freya_teach.errors import FreyaError
     from freya_teach.lab.record import check_replaceable

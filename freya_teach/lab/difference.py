@@ -33,8 +33,12 @@ class Difference(NamedTuple):
     second: Json
 
     def __str__(self) -> str:
+        return self.told()
+
+    def told(self, one: str = "recorded", other: str = "sent") -> str:
+        """One line, with these words in front of the two values."""
         first, second = _around(self.first, self.second)
-        return _printable(f"{self.place}: recorded {first}, sent {second}")
+        return _printable(f"{self.place}: {one} {first}, {other} {second}")
 
 
 def differences(first: Json, second: Json, place: str = "") -> Iterator[Difference]:
