@@ -10,7 +10,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-Wire = Literal["openai", "gemini"]
+Wire = Literal["openai", "gemini", "postcard"]
+"""The third one is the course's own invention (`lab/postcard.py`)."""
 Role = Literal["system", "user", "assistant", "tool"]
 
 
