@@ -5,6 +5,7 @@ lab.view.assembler(body)           lab.view.timeline(events)
 lab.view.composer(kernel, tools)   lab.view.wires(messages)   lab.view.protocol(messages)
 lab.view.race({"lock off": off, "lock on": on})
 lab.view.gauge(history, window=n)  lab.view.knife(history)    lab.view.deadlock(story)
+lab.view.live(events)
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from freya_teach.lab.views.gauge import History, States, gauge
 from freya_teach.lab.views.gauge_levels import Gauge
 from freya_teach.lab.views.guard import Watch, guard
 from freya_teach.lab.views.knife import KnifeView, knife
+from freya_teach.lab.views.live import LiveView, live
 from freya_teach.lab.views.pieces import Body, Moment
 from freya_teach.lab.views.protocol import TWO_TOOLS, BenchView, protocol
 from freya_teach.lab.views.race import RaceView, race
@@ -82,6 +84,10 @@ class Views:
     def timeline(self, events: Iterable[Event]) -> View[ToolMoment]:
         """The tool calls of a run, each a bar from its first event to its last."""
         return timeline(events)
+
+    def live(self, events: Iterable[Event] = ()) -> LiveView:
+        """What a screen shows of a run, event by event; its `put` takes events as they come."""
+        return live(events)
 
     def composer(
         self,
