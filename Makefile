@@ -6,7 +6,7 @@ PYTHON ?= python3
 UV := $(or $(shell command -v uv 2>/dev/null),.uv/bin/uv)
 RUN := $(UV) run
 # So that a test that needs uv finds the copy, too.
-export PATH := $(CURDIR)/.uv/bin:$(PATH)
+export PATH := $(CURDIR)/.uv/bin:$(CURDIR)/.hub/node_modules/.bin:$(PATH)
 
 NOTEBOOKS = $(shell find notebooks -name '*.ipynb' -not -path '*/.ipynb_checkpoints/*' | sort)
 # Outputs, their counts and cell ids stay in git; timestamps and widget state do not.
@@ -14,7 +14,7 @@ NBSTRIPOUT = $(RUN) nbstripout --keep-output --keep-count --keep-id --unix-newli
 	--extra-keys "cell.metadata.execution metadata.language_info.version metadata.widgets"
 
 .DEFAULT_GOAL := help
-.PHONY: help lab demo test check fix notebooks bench soak book lite browser-deps
+.PHONY: help lab demo test check fix notebooks bench soak book lite browser-deps hub-deps
 
 help: ## say what can be done
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -66,6 +66,9 @@ browser-deps: ## install Chromium for the browser tests, if there is none (Debia
 	command -v apt-get >/dev/null || { \
 		echo "There is no apt-get here: install Chromium or Chrome by hand."; exit 1; }; \
 	apt-get update && apt-get install --yes --no-install-recommends chromium
+
+hub-deps: ## fetch the proxy of JupyterHub, for the classroom's tests (needs npm)
+	npm install --silent --prefix .hub configurable-http-proxy@5.3.0
 
 .uv/bin/uv:
 	$(PYTHON) -m venv .uv

@@ -22,7 +22,10 @@ BOOK_TAGS = {
 }
 """What myst-nb folds or leaves out on a page of the book."""
 NBVAL_TAGS = {"nbval-ignore-output", "nbval-skip", "nbval-raises-exception", "nbval-check-output"}
-TAGS = {*FIRST, *LAST, *BETWEEN, *BOOK_TAGS, *NBVAL_TAGS, "raises-exception"}
+INSTRUCTOR = "instructor"
+NOTES_HAVE = ("Expected questions", "Common errors", "Timing")
+FEWEST_WORDS_OF_NOTES, MOST_WORDS_OF_NOTES = 60, 130
+TAGS = {*FIRST, *LAST, *BETWEEN, *BOOK_TAGS, *NBVAL_TAGS, INSTRUCTOR, "raises-exception"}
 
 MOST_LINES = 15
 MOST_WORDS = 150
@@ -48,12 +51,13 @@ def frame(page: Page, _: Course) -> Problems:
             yield "notebook", f"no cell is tagged {tag!r}: add it"
         for cell in found[1:]:
             yield cell.id, f"{tag!r} is there twice: take one out"
-    here = [tag for cell in page.cells for tag in cell.tags]
+    cells = [cell for cell in page.cells if INSTRUCTOR not in cell.tags]
+    here = [tag for cell in cells for tag in cell.tags]
     first = [tag for tag in FIRST if tag in here]
     last = [tag for tag in LAST if tag in here]
-    if [tag for cell in page.cells[: len(first)] for tag in cell.tags if tag in FIRST] != first:
+    if [tag for cell in cells[: len(first)] for tag in cell.tags if tag in FIRST] != first:
         yield "notebook", f"it does not begin with {', '.join(first)}: put these in this order"
-    ending = page.cells[len(page.cells) - len(last) - 1 : -1]
+    ending = cells[len(cells) - len(last) - 1 : -1]
     if [tag for cell in ending for tag in cell.tags if tag in LAST] != last:
         yield "notebook", f"it does not end with {', '.join(last)} and the closing cell"
 
@@ -130,4 +134,23 @@ def nbval_reasons(page: Page, _: Course) -> Problems:
             yield cell.id, "its output is not compared: say why in a comment of the cell"
 
 
-RULES = (tags, frame, setup_and_close, lengths, prediction, nbval_reasons)
+def instructor_notes(page: Page, _: Course) -> Problems:
+    """At most one cell, behind the title; the first thing that an instructor reads."""
+    found = page.tagged(INSTRUCTOR)
+    for cell in found[1:]:
+        yield cell.id, f"{INSTRUCTOR!r} is there twice: put all notes into the first one"
+    for cell in found[:1]:
+        if cell.is_code or page.cells[1] is not cell:
+            yield cell.id, "notes for instructors are one text cell right behind the title"
+        if "remove-cell" not in cell.tags:
+            yield cell.id, "the book shows these notes: tag them `remove-cell`, too"
+        for part in NOTES_HAVE:
+            if f"**{part}**" not in cell.source:
+                yield cell.id, f"the notes have no part **{part}**: write it"
+        words = word_count(cell.source)
+        if not FEWEST_WORDS_OF_NOTES <= words <= MOST_WORDS_OF_NOTES:
+            limits = f"{FEWEST_WORDS_OF_NOTES} to {MOST_WORDS_OF_NOTES}"
+            yield cell.id, f"the notes have {words} words: write {limits}"
+
+
+RULES = (tags, frame, instructor_notes, setup_and_close, lengths, prediction, nbval_reasons)

@@ -149,7 +149,7 @@ def lay_out_pyodide(pyodide: Path, upstream: dict, wheels: list[Wheel], target: 
 
 
 def lay_out_notebooks(target: Path) -> None:
-    """Copy the notebooks; only the name of the kernel differs here."""
+    """Copy the notebooks as learners get them; only the name of the kernel differs here."""
     kernel = {"display_name": "Python (Pyodide)", "language": "python", "name": "python"}
     for path in sorted((ROOT / "notebooks").rglob("*.ipynb")):
         name = path.relative_to(ROOT / "notebooks")
@@ -157,9 +157,15 @@ def lay_out_notebooks(target: Path) -> None:
             continue
         notebook = json.loads(path.read_text(encoding="utf-8"))
         notebook["metadata"]["kernelspec"] = kernel
+        notebook["cells"] = [cell for cell in notebook["cells"] if not for_instructor(cell)]
         copy = target / name
         copy.parent.mkdir(parents=True, exist_ok=True)
         copy.write_text(json.dumps(notebook, indent=1, ensure_ascii=False), encoding="utf-8")
+
+
+def for_instructor(cell: dict) -> bool:
+    """Say whether a cell is an instructor's note, which learners do not get."""
+    return "instructor" in cell["metadata"].get("tags", [])
 
 
 def digest_of_sources() -> str:

@@ -19,18 +19,25 @@ JUPYTER_FOLDER = Path(__file__).resolve().parent / "jupyter"
 def lab_command(root: Path, *, port: int | None = None, browser: bool = True) -> list[str]:
     """Return the command line that opens JupyterLab on a folder."""
     command = [sys.executable, "-m", "jupyterlab", "--ServerApp.ip=127.0.0.1"]
-    command += [f"--ServerApp.root_dir={root}", "--ServerApp.answer_yes=True"]
+    command += ["--ServerApp.answer_yes=True"]
     command += ["--Application.log_level=WARN"]  # the address is printed all the same
-    command += ["--LabApp.news_url=", "--LabApp.extension_manager=readonly"]
-    command += ["--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate"]
-    command += ["--KernelManager.transport_encryption=auto"]  # or every kernel warns of it
+    command += course_options(root)
     if port is not None:
         command += [f"--ServerApp.port={port}", "--ServerApp.port_retries=0"]
     if not browser:
         command.append("--no-browser")
-    if hasattr(os, "geteuid") and os.geteuid() == 0:
-        command.append("--allow-root")  # as in most containers; the server is on loopback only
     return command
+
+
+def course_options(root: Path) -> list[str]:
+    """Return what every server of the course is told, a learner's own or one in a classroom."""
+    options = [f"--ServerApp.root_dir={root}"]
+    options += ["--LabApp.news_url=", "--LabApp.extension_manager=readonly"]
+    options += ["--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate"]
+    options += ["--KernelManager.transport_encryption=auto"]  # or every kernel warns of it
+    if hasattr(os, "geteuid") and os.geteuid() == 0:
+        options.append("--allow-root")  # as in most containers
+    return options
 
 
 def lab_environment(environ: Mapping[str, str]) -> dict[str, str]:

@@ -35,11 +35,13 @@ def build_app() -> typer.Typer:
     from freya_teach.cli import (
         book,
         chat,
+        classroom,
         demo,
         doctor,
         gateway,
         inspect,
         key,
+        kit,
         lab,
         local_model,
         log,
@@ -47,6 +49,8 @@ def build_app() -> typer.Typer:
         prompts,
         record,
         sessions,
+        student,
+        workshop,
     )
 
     app = typer.Typer(
@@ -58,6 +62,7 @@ def build_app() -> typer.Typer:
     app.command()(lab.lab)
     app.command()(lab.reset)
     app.command()(progress.progress)
+    app.add_typer(workshop.app, name="workshop")
     app.command()(demo.demo)
     app.command()(chat.chat)
     app.add_typer(key.app, name="key")
@@ -68,6 +73,10 @@ def build_app() -> typer.Typer:
     app.command()(doctor.doctor)
     app.command(help=gateway.HELP)(gateway.gateway)
     app.command()(local_model.local_model)
+    app.command()(kit.kit)
+    app.command()(classroom.classroom)
+    hub_arguments = {"allow_extra_args": True, "ignore_unknown_options": True}
+    app.command(hidden=True, context_settings=hub_arguments)(student.student)
     app.command()(record.record)
     app.command()(book.book)
     return app

@@ -5,29 +5,61 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 from itertools import groupby
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from freya_teach.cli.class_table import show_class
+from freya_teach.cli.words import fail
 
 if TYPE_CHECKING:
     from freya_teach.lab.progress import Pass
 
 
-def progress(
+def progress(  # noqa: PLR0913 - options, each with a default
     *,
     as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
     reset: Annotated[bool, typer.Option("--reset", help="Forget what was passed.")] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask before a reset.")] = False,
+    save: Annotated[
+        Path | None, typer.Option(help="Copy your notes to this file, to hand them in.")
+    ] = None,
+    collect: Annotated[
+        Path | None, typer.Option(help="For instructors: a folder with learners' progress files.")
+    ] = None,
+    as_csv: Annotated[
+        bool, typer.Option("--csv", help="With --collect: a line a learner.")
+    ] = False,
 ) -> None:
     """Show per section how many exercises are passed, and which are still open."""
+    if collect is not None:
+        show_class(collect, as_json=as_json, as_csv=as_csv)
+        return
+    if as_csv:
+        fail("--csv needs --collect FOLDER, a folder with learners' progress files.")
     try:
-        if reset:
+        if save is not None:
+            _save(save.expanduser())
+        elif reset:
             _start_anew(yes=yes)
         else:
             _show(as_json=as_json)
     except OSError as problem:
         typer.echo(f"The progress file cannot be used: {problem}", err=True)
         raise typer.Exit(1) from None
+
+
+def _save(target: Path) -> None:
+    from freya_teach.lab.progress import progress_file
+
+    path = progress_file()
+    if not path.exists():
+        fail("Nothing has been noted yet: pass an exercise first.")
+    if target.exists():
+        fail(f"{target} is there already. Choose another name.")
+    target.write_bytes(path.read_bytes())
+    print(f"Your notes are in {target}, with the exercises that you passed and nothing else.")
 
 
 def _start_anew(*, yes: bool) -> None:

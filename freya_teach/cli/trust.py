@@ -1,8 +1,8 @@
 """Sign the learner's untouched notebooks, so that JupyterLab shows their stored pictures. (start)
 
 Jupyter draws no HTML of a notebook that it does not trust, because an output may hold a script. It
-trusts what this machine has signed. Only a notebook that is, byte for byte, the course's own is
-signed here; one that was edited is the learner's to run.
+trusts what this machine has signed. Only a notebook that is, byte for byte, as the course hands it
+out is signed here; one that was edited is the learner's to run.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ from __future__ import annotations
 from importlib import import_module
 from pathlib import Path
 from typing import Any
+
+from freya_teach.cli.working_copy import for_learners
 
 
 def sign_untouched(originals: Path, copy: Path) -> int:
@@ -31,4 +33,4 @@ def sign_untouched(originals: Path, copy: Path) -> int:
 
 
 def _is_same(path: Path, original: Path) -> bool:
-    return original.is_file() and path.read_bytes() == original.read_bytes()
+    return original.is_file() and path.read_bytes() == for_learners(original)

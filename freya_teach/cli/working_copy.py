@@ -1,5 +1,7 @@
 """The learner's own copy of the notebooks: made, brought up to date, restored. (start)
 
+The copy lacks what the course's own notebooks hold for instructors; else it is the same.
+
 A small manifest in the copy remembers what each notebook was when it was copied. A notebook
 counts as edited when the source of a cell differs from that; one that was only run is not edited.
 An edited notebook is never overwritten. Nothing is ever deleted.
@@ -13,6 +15,8 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
+
+from freya_teach.lab.workshop.notes import without_notes
 
 MANIFEST = ".freya-course.json"
 
@@ -47,7 +51,7 @@ def bring_up_to_date(originals: Path, copy: Path) -> Report:
             if change:
                 changes[name] = change
             if change != "kept":
-                remembered[name] = fingerprint(original.read_bytes())
+                remembered[name] = fingerprint(for_learners(original))
         _write_manifest(copy, remembered)
     except OSError as problem:
         raise WorkingCopyError(_cannot_write(copy, problem)) from problem
@@ -61,7 +65,7 @@ def restore(originals: Path, copy: Path, section: str) -> tuple[Path, Path | Non
     """
     files = _course_files(originals)
     name = find_section(list(files), section)
-    original = files[name].read_bytes()
+    original = for_learners(files[name])
     target = copy / name
     _make_folder(copy)
     try:
@@ -94,6 +98,11 @@ def find_section(names: list[str], section: str) -> str:
     raise WorkingCopyError(f"There is no section {section!r}. Did you mean one of these?\n{listed}")
 
 
+def for_learners(original: Path) -> bytes:
+    """A file of the course as a learner's copy has it: without the instructor's notes."""
+    return without_notes(original.read_bytes())
+
+
 def fingerprint(content: bytes) -> str:
     """Hash what a learner edits: a notebook's cells without their outputs, any other file whole."""
     try:
@@ -108,7 +117,7 @@ def _edited_parts(cell: dict[str, Any]) -> list[Any]:
 
 
 def _bring_file_up_to_date(original: Path, target: Path, remembered: str | None) -> Change | None:
-    content = original.read_bytes()
+    content = for_learners(original)
     newest = fingerprint(content)
     if not target.exists():
         _write(target, content)

@@ -151,10 +151,11 @@ class Lesson:
         print(exercises.hint(exercise))
 
     def reveal(self, exercise: str) -> None:
-        """Print one way to solve an exercise."""
+        """Print one way to solve an exercise, unless solutions are shut for a class."""
         from freya_teach.lab import exercises  # noqa: PLC0415 - imported when first used
 
-        print(exercises.reveal(exercise))
+        solution = exercises.reveal(exercise)
+        print(exercises.why_shut(exercise) or solution)
 
     # ---- the rest --------------------------------------------------------------------------
 

@@ -78,7 +78,7 @@ def passed_exercises(path: Path | None = None) -> dict[str, Pass]:
     with contextlib.ExitStack() as stack:
         with contextlib.suppress(OSError):  # a folder that can only be read
             stack.enter_context(_lock(path))
-        return _read(path)
+        return read(path)
 
 
 def forget_all(path: Path | None = None) -> Path | None:
@@ -90,7 +90,8 @@ def forget_all(path: Path | None = None) -> Path | None:
         return _set_aside(path, "before-reset")
 
 
-def _read(path: Path) -> dict[str, Pass]:
+def read(path: Path) -> dict[str, Pass]:
+    """What one file notes. Raises `Damaged`, `OSError`."""
     try:
         stored = json.loads(path.read_text(encoding="utf-8"))["passed"]
         return {
@@ -105,7 +106,7 @@ def _read_or_set_aside(path: Path) -> tuple[dict[str, Pass], str]:
     if not path.exists():
         return {}, ""
     try:
-        return _read(path), ""
+        return read(path), ""
     except Damaged as problem:
         kept = _set_aside(path, "damaged")
         return {}, f"({problem}; it was kept as {kept.name} beside it, and a new one was begun.)"

@@ -20,6 +20,7 @@ import httpx
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Route, WebSocket, expect, sync_playwright
 
+from freya_teach.cli.working_copy import for_learners
 from freya_teach.paths import course_folder
 from tests.browser.learner import Learner
 
@@ -146,7 +147,7 @@ def lab(started_lab: Lab) -> Iterator[Lab]:
     for path in course_folder("notebooks").rglob("*.ipynb"):
         copied = started_lab.folder / path.relative_to(course_folder("notebooks"))
         if copied.is_file():
-            shutil.copy(path, copied)
+            copied.write_bytes(for_learners(path))
 
 
 def learners_environment(home: Path) -> dict[str, str]:

@@ -8,6 +8,7 @@ import pytest
 from nbformat.sign import NotebookNotary
 
 from freya_teach.cli.trust import sign_untouched
+from freya_teach.cli.working_copy import bring_up_to_date
 from freya_teach.paths import course_folder
 
 NAME = "start_here.ipynb"
@@ -33,6 +34,18 @@ def test_a_notebook_that_is_as_it_came_is_trusted(copy: Path) -> None:
     assert sign_untouched(course_folder("notebooks"), copy) == 1
     assert is_trusted(copy / NAME)
     assert sign_untouched(course_folder("notebooks"), copy) == 1
+
+
+def test_a_copy_without_the_instructors_notes_is_as_it_came(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path / "jupyter"))
+    course, copy = course_folder("notebooks"), tmp_path / "copy"
+    bring_up_to_date(course, copy)
+    assert sign_untouched(course, copy) == len(list(copy.rglob("*.ipynb")))
+    lesson = next(copy.rglob("4.2_*.ipynb"))
+    assert lesson.read_bytes() != (course / lesson.relative_to(copy)).read_bytes()
+    assert is_trusted(lesson)
 
 
 def test_one_that_was_edited_and_one_that_is_not_ours_are_not(copy: Path) -> None:

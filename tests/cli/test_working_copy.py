@@ -119,6 +119,33 @@ def test_a_notebook_that_vanished_from_the_course_stays_in_the_copy(
     assert (copy / RAW).is_file()
 
 
+def with_notes(text: str) -> str:
+    read = json.loads(text)
+    notes = {"cell_type": "markdown", "id": "n", "metadata": {"tags": ["instructor"]}}
+    read["cells"].insert(0, notes | {"source": ["**Timing** slow"]})
+    return json.dumps(read, indent=1, ensure_ascii=False) + "\n"
+
+
+def test_a_copy_lacks_the_instructors_notes_also_after_a_reset(originals: Path, copy: Path) -> None:
+    write(originals, {AGENT: with_notes(notebook("agent = 1"))})
+    bring_up_to_date(originals, copy)
+    assert "Timing" not in (copy / AGENT).read_text(encoding="utf-8")
+    write(copy, {AGENT: notebook("mine")})
+    restore(originals, copy, "2.3")
+    assert "Timing" not in (copy / AGENT).read_text(encoding="utf-8")
+    assert "agent = 1" in (copy / AGENT).read_text(encoding="utf-8")
+
+
+def test_notes_that_come_or_change_are_no_news_to_a_learner(originals: Path, copy: Path) -> None:
+    bring_up_to_date(originals, copy)
+    write(originals, {AGENT: with_notes(notebook("agent = 1"))})
+    assert bring_up_to_date(originals, copy) == Report()
+    write(copy, {AGENT: notebook("mine")})
+    assert bring_up_to_date(originals, copy) == Report()
+    write(originals, {AGENT: with_notes(notebook("agent = 2"))})
+    assert bring_up_to_date(originals, copy) == Report(kept=(AGENT,))
+
+
 def test_reset_restores_a_notebook_and_keeps_every_edited_one(originals: Path, copy: Path) -> None:
     bring_up_to_date(originals, copy)
     for number in (1, 2):

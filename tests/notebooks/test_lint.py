@@ -114,6 +114,11 @@ def added(name: str, line: str) -> Break:
     )
 
 
+NOTE_TAGS = ("instructor", "remove-cell")
+SHORT = "**Expected questions** **Common errors** **Timing**"
+NOTES = SHORT + " word" * 60
+
+
 BROKEN: list[tuple[str, Break, str]] = [
     # what the notebook says about itself
     ("notebook", lambda nb: nb.update(nbformat_minor=4), "its format is 4.4: save it as nbformat"),
@@ -150,6 +155,15 @@ BROKEN: list[tuple[str, Break, str]] = [
     ("send", swapped("predict", "saw"), "it sends the first packet: put a `predict` cell before"),
     ("send", tagged("send", "nbval-ignore-output"), "its output is not compared: say why"),
     ("send", added("send", "# NBVAL_SKIP"), "its output is not compared: say why"),
+    # notes for instructors
+    ("notes", inserted("setup", text("notes", NOTES, *NOTE_TAGS)), "right behind the title"),
+    (
+        "notes",
+        inserted("questions", text("notes", NOTES.replace("**Timing**", "Time"), *NOTE_TAGS)),
+        "the notes have no part **Timing**",
+    ),
+    ("notes", inserted("questions", text("notes", NOTES, "instructor")), "the book shows these"),
+    ("notes", inserted("questions", text("notes", SHORT, *NOTE_TAGS)), "have 5 words"),
     # prose
     (
         "objectives",
@@ -226,6 +240,14 @@ BROKEN: list[tuple[str, Break, str]] = [
 
 def test_a_notebook_that_keeps_all_rules_has_no_finding(tmp_path: Path) -> None:
     assert findings(tmp_path, small_notebook()) == []
+
+
+def test_notes_for_instructors_behind_the_title_break_no_rule(tmp_path: Path) -> None:
+    notebook = small_notebook()
+    inserted("questions", text("notes", NOTES, *NOTE_TAGS))(notebook)
+    assert findings(tmp_path, notebook) == []
+    inserted("next", text("more", NOTES, *NOTE_TAGS))(notebook)
+    assert any("more: 'instructor' is there twice" in line for line in findings(tmp_path, notebook))
 
 
 @pytest.mark.parametrize(("cell", "broken", "says"), BROKEN, ids=[says[:30] for *_, says in BROKEN])

@@ -11,6 +11,7 @@ from freya_teach.lab.exercises.answer import Answer
 from freya_teach.lab.exercises.exercise import Exercise, NotYet, Verdict, Wrong, expect
 from freya_teach.lab.exercises.judge import check, hint, judge, reveal
 from freya_teach.lab.exercises.registry import every_exercise, find
+from freya_teach.lab.exercises.shut import why_shut
 from freya_teach.lab.exercises.wording import short
 
 __all__ = [
@@ -27,4 +28,5 @@ __all__ = [
     "judge",
     "reveal",
     "short",
+    "why_shut",
 ]
