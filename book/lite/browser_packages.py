@@ -28,7 +28,9 @@ NOT_IN_A_BROWSER = {
     "ipykernel",  # the Pyodide kernel stands in for it
     "jupyterlab",  # it is the page
     "jupyterlab-widgets",  # the page's side of the widgets, built into the site
+    "platformdirs",  # for `freya-teach chat`
     "rich",  # for the terminal
+    "tornado",  # for `freya-teach gateway`: a page cannot be a server
     "typer",  # for the terminal
     "widgetsnbextension",  # the classic notebook's side of the widgets
 }
