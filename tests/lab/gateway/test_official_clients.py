@@ -31,6 +31,11 @@ from freya_teach.tools.tool import tool
 openai = pytest.importorskip("openai", reason="OpenAI's own client is not installed")
 genai = pytest.importorskip("google.genai", reason="Google's own client is not installed")
 
+# Where aiohttp is installed (JupyterHub brings it), Google's client uses it as it warns not to.
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:Inheritance class AiohttpClientSession:DeprecationWarning"
+)
+
 ANSWER = "In Beijing: sunny, 15 °C. The calculation gives 120."
 TOOLS = {each.name: each for each in (tool(get_current_weather), tool(calculate))}
 FUNCTIONS = {"get_current_weather": get_current_weather, "calculate": calculate}
