@@ -297,9 +297,10 @@ class Compaction:
 
     def _as_known(self, room: Room) -> Room:
         """The room in tokens of our estimate, with a window that was learned from a refusal."""
-        factor = self.corrections.factors.get(room.route, self.margin)
-        room = room.in_units_of(factor)
-        return replace(room, window=min(room.window, self._windows.get(room.route, room.window)))
+        correction = self.corrections.known.get(room.route)
+        room = room.in_units_of(correction.factor if correction else self.margin)
+        learned = self._windows.get(room.route, room.window)
+        return replace(room, window=learned) if learned < room.window else room
 
 
 def _numbered(history: History) -> Numbered:

@@ -19,6 +19,7 @@ from freya_teach.llm.messages import ToolCall
 from freya_teach.tools.observation import shorten
 
 MAX_SHOWN_CHARS = 300
+SORTED = json.JSONEncoder(sort_keys=True, ensure_ascii=False)
 
 
 @dataclass(slots=True)
@@ -58,6 +59,6 @@ class LoopGuard:
 def _same(arguments: str) -> str:
     """Arguments that mean the same are the same: white space and key order do not count."""
     try:
-        return json.dumps(json.loads(arguments or "{}"), sort_keys=True, ensure_ascii=False)
+        return SORTED.encode(json.loads(arguments or "{}"))
     except (ValueError, RecursionError):
         return arguments

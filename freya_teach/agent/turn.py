@@ -19,7 +19,15 @@ from freya_teach.agent.loop_guard import LoopGuard
 from freya_teach.config import Settings
 from freya_teach.context.room import Room
 from freya_teach.llm import protocol, transcript
-from freya_teach.llm.messages import AssistantMessage, Message, ToolCall, ToolMessage, system
+from freya_teach.llm.encoded import RememberingWriter
+from freya_teach.llm.messages import (
+    AssistantMessage,
+    Message,
+    SystemMessage,
+    ToolCall,
+    ToolMessage,
+    system,
+)
 from freya_teach.tools.context import CancelToken
 from freya_teach.tools.registry import ToolRegistry
 from freya_teach.tools.runner import ToolRunner
@@ -65,6 +73,10 @@ class Turns:
     guard: LoopGuard = field(init=False)
     used_ids: set[str] = field(init=False)
     """The ids of all calls in the history; a new call gets one that is not among them."""
+    writer: RememberingWriter = field(default_factory=RememberingWriter)
+    """Writes the requests of this run, and what they have in common once."""
+    system: SystemMessage | None = None
+    """The system prompt of the last request."""
     calls_made: int = 0
     unfinished: protocol.Exchange | None = None
     """The model has answered, and its calls are not all done yet."""
@@ -144,7 +156,9 @@ class Turns:
         text = self.instructions
         if callable(text):
             text = text(self.history, tools)
-        first = (system(text),) if text else ()
+        if self.system is None or self.system.text != text:
+            self.system = system(text)  # else the same object: what is written of it is kept
+        first = (self.system,) if text else ()
 
         def build(stored: tuple[Message, ...]) -> protocol.ModelRequest:
             return protocol.ModelRequest(
@@ -153,6 +167,7 @@ class Turns:
                 self.settings.stream,
                 self.settings.max_output_tokens,
                 self.history.model,
+                self.writer,
             )
 
         if self.compaction is None:

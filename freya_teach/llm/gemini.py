@@ -14,16 +14,16 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from itertools import pairwise
+from dataclasses import dataclass, replace
+from itertools import groupby
 
 from freya_teach.llm import transcript
+from freya_teach.llm.encoded import Writer
 from freya_teach.llm.gemini_messages import NAME, message_to_wire, native_ids_of
 from freya_teach.llm.gemini_reply import parse_chunk
 from freya_teach.llm.gemini_schema import to_gemini
 from freya_teach.llm.messages import Json, Message
 from freya_teach.llm.protocol import Adapter, ModelRequest, Route, ToolSpec, WireRequest
-from freya_teach.llm.wirejson import encode
 
 Body = dict[str, Json]
 
@@ -51,7 +51,7 @@ class Step:
 
 def check_transcript(body: Body, request: ModelRequest, route: Route) -> None:
     """Find a broken history here, where the message can say what is wrong."""
-    transcript.check(request.messages)
+    transcript.check(request.messages, request.writer.checked)
 
 
 def hoist_system(body: Body, request: ModelRequest, route: Route) -> None:
@@ -67,47 +67,41 @@ def to_contents(body: Body, request: ModelRequest, route: Route) -> None:
     names = {call.id: call.name for call in calls}
     native_ids = native_ids_of(calls)
     spoken = request.messages[_leading_system(request.messages) :]
-    contents = [message_to_wire(message, names, native_ids) for message in spoken]
+    contents = request.writer.each(
+        "content",
+        tuple(native_ids.items()),
+        spoken,
+        lambda message: message_to_wire(message, names, native_ids),
+    )
     body["contents"] = [content for content in contents if content["parts"]]
 
 
 def group_tool_results(body: Body, request: ModelRequest, route: Route) -> None:
     """The results of one turn share one content, in the order of the calls."""
-    grouped: list[Body] = []
-    after_results = False
-    for content in body["contents"]:
-        is_results = _is_results(content)
-        if is_results and after_results:
-            grouped[-1]["parts"].extend(content["parts"])
+    grouped: list[Body | None] = []
+    turns: list[tuple[Body, ...]] = []
+    asked = _note(CONTINUED)
+    for are_results, run in groupby(body["contents"], _is_results):
+        contents = list(run)
+        if are_results:
+            turns.append((asked, *contents))
+            grouped.append(None)
         else:
-            grouped.append(content)
-        after_results = is_results
-    for calls, results in pairwise(grouped):
-        if len(results["parts"]) > 1 and _is_results(results):
-            asked = [
-                part["functionCall"]["id"] for part in calls["parts"] if "functionCall" in part
-            ]
-            answered = [part["functionResponse"]["id"] for part in results["parts"]]
-            if answered != asked:
-                place = {id_: number for number, id_ in enumerate(asked)}
-                results["parts"].sort(key=lambda part: place.get(part["functionResponse"]["id"], 0))
-    body["contents"] = grouped
+            grouped += contents
+        asked = contents[-1]
+    results = iter(request.writer.each("results", None, turns, _in_call_order))
+    body["contents"] = [next(results) if content is None else content for content in grouped]
 
 
 def merge_consecutive(body: Body, request: ModelRequest, route: Route) -> None:
     """Neighbours of one role become one content; results stay apart from words."""
-    merged: list[Body] = []
+    runs: list[list[Body]] = []
     for content in body["contents"]:
-        last = merged[-1] if merged else None
-        if (
-            last
-            and last["role"] == content["role"]
-            and not (_is_results(last) or _is_results(content))
-        ):
-            last["parts"].extend(content["parts"])
+        if runs and _may_merge(runs[-1][-1], content):
+            runs[-1].append(content)
         else:
-            merged.append(content)
-    body["contents"] = merged
+            runs.append([content])
+    body["contents"] = [run[0] if len(run) == 1 else _merged(run) for run in runs]
 
 
 def start_with_user(body: Body, request: ModelRequest, route: Route) -> None:
@@ -126,17 +120,17 @@ def sign_foreign_calls(body: Body, request: ModelRequest, route: Route) -> None:
     """A model turn's first call needs a signature; what Gemini did not sign gets a stand-in."""
     if not route.facts.needs_signature:
         return
-    for content in body["contents"]:
-        for part in content["parts"]:
-            if "functionCall" in part:
-                part.setdefault("thoughtSignature", UNSIGNED)
-                break
+    contents = body["contents"]
+    said = [content for content in contents if content["role"] == "model"]
+    signed = iter(request.writer.each("signed", None, said, _signed))
+    body["contents"] = [next(signed) if c["role"] == "model" else c for c in contents]
 
 
 def declare_tools(body: Body, request: ModelRequest, route: Route) -> None:
     """All tools in one declaration list, their schemas as JSON Schema."""
     if request.tools:
-        body["tools"] = [{"functionDeclarations": [_declaration(tool) for tool in request.tools]}]
+        declarations = request.writer.each("declaration", None, request.tools, _declaration)
+        body["tools"] = [{"functionDeclarations": declarations}]
 
 
 def limit_output(body: Body, request: ModelRequest, route: Route) -> None:
@@ -194,6 +188,8 @@ def build_request(
     request: ModelRequest, route: Route, steps: Sequence[Step] = STEPS
 ) -> WireRequest:
     """The request for this model. Raises `TranscriptError` or `UnsupportedContent`."""
+    if steps is not STEPS:  # they may change what they get, so none of it may be shared
+        request = replace(request, writer=Writer())
     body: Body = {"contents": []}
     for step in steps:
         step.apply(body, request, route)
@@ -202,7 +198,7 @@ def build_request(
     headers = {"content-type": "application/json"}
     if route.api_key:  # never in the URL: URLs stand in the logs of every proxy on the way
         headers["x-goog-api-key"] = route.api_key
-    return WireRequest(url, headers, encode(body))
+    return WireRequest(url, headers, request.writer.encode(body))
 
 
 def _leading_system(messages: Sequence[Message]) -> int:
@@ -211,6 +207,39 @@ def _leading_system(messages: Sequence[Message]) -> int:
 
 def _is_results(content: Body) -> bool:
     return "functionResponse" in content["parts"][0]
+
+
+def _in_call_order(turn: tuple[Body, ...]) -> Body:
+    """The results of a turn as one content; the first content of the turn is what asked."""
+    asked, *results = turn
+    if len(results) == 1:
+        return results[0]
+    calls = [part["functionCall"] for part in asked["parts"] if "functionCall" in part]
+    place = {call["id"]: number for number, call in enumerate(calls)}
+    merged = _merged(results)
+    merged["parts"].sort(key=lambda part: place.get(part["functionResponse"]["id"], 0))
+    return merged
+
+
+def _may_merge(first: Body, second: Body) -> bool:
+    same = first["role"] == second["role"]
+    return same and not (_is_results(first) or _is_results(second))
+
+
+def _merged(contents: Sequence[Body]) -> Body:
+    """One content with the parts of all these, which are of one role."""
+    parts = [part for content in contents for part in content["parts"]]
+    return {"role": contents[0]["role"], "parts": parts}
+
+
+def _signed(content: Body) -> Body:
+    """The content with a signature on its first call; itself where there is nothing to sign."""
+    parts = content["parts"]
+    place = next((at for at, part in enumerate(parts) if "functionCall" in part), None)
+    if place is None or "thoughtSignature" in parts[place]:
+        return content
+    signed = {**parts[place], "thoughtSignature": UNSIGNED}
+    return {**content, "parts": [*parts[:place], signed, *parts[place + 1 :]]}
 
 
 def _note(text: str) -> Body:

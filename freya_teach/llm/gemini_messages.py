@@ -80,9 +80,9 @@ def message_to_wire(
 def native_ids_of(calls: Sequence[ToolCall]) -> dict[str, str]:
     """Our call id → the id that Gemini itself gave, where it differs and is nobody else's."""
     natives = {
-        call.id: call.provider_data.for_issuer(NAME)["id"]
+        call.id: call.provider_data.data["id"]
         for call in calls
-        if "id" in call.provider_data.for_issuer(NAME)
+        if call.provider_data.issuer == NAME and "id" in call.provider_data.data
     }
     if not natives:
         return {}

@@ -10,14 +10,14 @@ Source: OpenAI API reference, POST /v1/chat/completions.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from freya_teach.llm import transcript
+from freya_teach.llm.encoded import Writer
 from freya_teach.llm.messages import Json
 from freya_teach.llm.openai_messages import NAME, message_to_wire
 from freya_teach.llm.openai_reply import parse_chunk
-from freya_teach.llm.protocol import Adapter, ModelRequest, Route, WireRequest
-from freya_teach.llm.wirejson import encode
+from freya_teach.llm.protocol import Adapter, ModelRequest, Route, ToolSpec, WireRequest
 
 Body = dict[str, Json]
 
@@ -39,12 +39,14 @@ class Step:
 
 def check_transcript(body: Body, request: ModelRequest, route: Route) -> None:
     """Find a broken history here, where the message can say what is wrong."""
-    transcript.check(request.messages)
+    transcript.check(request.messages, request.writer.checked)
 
 
 def to_messages(body: Body, request: ModelRequest, route: Route) -> None:
     """Each neutral message becomes one of OpenAI's, in the same order."""
-    body["messages"] = [message_to_wire(message, route) for message in request.messages]
+    body["messages"] = request.writer.each(
+        "message", route, request.messages, lambda message: message_to_wire(message, route)
+    )
 
 
 def join_leading_system(body: Body, request: ModelRequest, route: Route) -> None:
@@ -60,18 +62,9 @@ def declare_tools(body: Body, request: ModelRequest, route: Route) -> None:
     """Tools, and the one setting that newer models insist on beside them."""
     if not request.tools:
         return
-    body["tools"] = [
-        {
-            "type": "function",
-            "function": {
-                "name": tool.name,
-                "description": tool.description,
-                "parameters": tool.parameters,
-                **({"strict": True} if tool.strict and route.facts.strict else {}),
-            },
-        }
-        for tool in request.tools
-    ]
+    body["tools"] = request.writer.each(
+        "tool", route, request.tools, lambda tool: _declaration(tool, route)
+    )
     if route.facts.effort_with_tools:
         body["reasoning_effort"] = route.facts.effort_with_tools
 
@@ -129,13 +122,28 @@ def build_request(
     request: ModelRequest, route: Route, steps: Sequence[Step] = STEPS
 ) -> WireRequest:
     """The request for this model. Raises `TranscriptError` or `UnsupportedContent`."""
+    if steps is not STEPS:  # they may change what they get, so none of it may be shared
+        request = replace(request, writer=Writer())
     body: Body = {"model": route.model, "messages": []}
     for step in steps:
         step.apply(body, request, route)
     headers = {"content-type": "application/json"}
     if route.api_key:  # a local server needs none, and "Bearer " alone is no legal header
         headers["authorization"] = f"Bearer {route.api_key}"
-    return WireRequest(f"{route.endpoint}/v1/chat/completions", headers, encode(body))
+    return WireRequest(
+        f"{route.endpoint}/v1/chat/completions", headers, request.writer.encode(body)
+    )
+
+
+def _declaration(tool: ToolSpec, route: Route) -> Body:
+    function: Body = {
+        "name": tool.name,
+        "description": tool.description,
+        "parameters": tool.parameters,
+    }
+    if tool.strict and route.facts.strict:
+        function["strict"] = True
+    return {"type": "function", "function": function}
 
 
 ADAPTER = Adapter(NAME, build_request, parse_chunk)

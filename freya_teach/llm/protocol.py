@@ -25,6 +25,7 @@ from urllib.parse import urlsplit
 
 from freya_teach.config import BASE_URLS
 from freya_teach.errors import Attempt
+from freya_teach.llm.encoded import Writer
 from freya_teach.llm.messages import (
     NO_DATA,
     AssistantMessage,
@@ -59,6 +60,8 @@ class ModelRequest:
     max_output_tokens: int | None = None
     prefer: str = ""
     """The name of the route to ask first, because it has answered in this conversation before."""
+    writer: Writer = field(default=Writer(), compare=False, repr=False)
+    """Who turns it into JSON; one that remembers need not write again what was said before."""
 
 
 UNLOOKED = ModelFacts(**{name: getattr(COMPATIBLE, name) for name in COMPATIBLE.__slots__})

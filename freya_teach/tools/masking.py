@@ -57,6 +57,8 @@ KEYS = (
     _key(rf"eyJ{AT_START}[\w-]{{8,}}\.eyJ[\w-]{{8,}}\.[\w-]*", "eyJ"),
 )
 
+SIGNS = tuple((sign, shape.pattern) for shape in KEYS for sign in shape.signs)
+
 IN_WORD = re.compile(r"[A-Za-z0-9_]\Z")
 ESCAPE = re.compile(r"(?:\\[nrt]|\\u[0-9a-f]{4}|%[0-9A-F]{2})\Z")
 
@@ -116,9 +118,9 @@ def mask_secrets(text: str, known: tuple[str, ...] = ()) -> str:
             text = redact(text, forms)
     if "PRIVATE KEY" in text:
         text = _without_end_of_block(BLOCK.sub(REDACTED, text))
-    for shape in KEYS:
-        if any(sign in text for sign in shape.signs):
-            text = shape.pattern.sub(_unless_in_word, text)
+    for sign, pattern in SIGNS:
+        if sign in text:
+            text = pattern.sub(_unless_in_word, text)
     if "://" in text or "?" in text or "&" in text:
         text = IN_ADDRESS.sub(_after_group, text)
     return _masked_by_name(text)

@@ -51,16 +51,18 @@ class Tool:
     instructions: str = ""
     """What the system prompt says about this tool while it is active."""
 
+    spec: ToolSpec = field(init=False, repr=False, compare=False)
+    """What goes to the model: one object, so that a request can tell that it has not changed."""
+
+    def __post_init__(self) -> None:
+        parameters = self.parameters if self.strict_parameters is None else self.strict_parameters
+        spec = ToolSpec(self.name, self.description, parameters, self.strict)
+        object.__setattr__(self, "spec", spec)
+
     @property
     def strict(self) -> bool:
         """Whether OpenAI is asked to keep to the schema, token by token."""
         return self.strict_parameters is not None
-
-    @property
-    def spec(self) -> ToolSpec:
-        """What goes to the model."""
-        parameters = self.parameters if self.strict_parameters is None else self.strict_parameters
-        return ToolSpec(self.name, self.description, parameters, self.strict)
 
     def validate(self, arguments: Mapping[str, Json]) -> dict[str, Any]:
         """The arguments in the types of the signature, with pydantic's usual conversions.
