@@ -44,6 +44,7 @@ from tests.context.conversations import (
     text_of,
     tokens,
 )
+from tests.contract.judged import built, refusal, route
 from tests.provider_rules import gemini_faults, openai_faults
 
 SUMMARY = summary_message("The user looks for a lost key.")
@@ -103,6 +104,10 @@ def test_both_providers_take_what_is_left(
     transcript.check(left.messages)
     for_openai, for_gemini = bodies(left.messages)
     assert (openai_faults(for_openai), gemini_faults(for_gemini)) == ([], [])
+    request = ModelRequest(left.messages)
+    for to in (route("openai", "gpt-5.6-terra"), route("gemini", "gemini-3.8-flash")):
+        body = built(request, to)
+        assert body.get("messages") == [] or refusal(body, to) == ""
 
 
 @given(HISTORIES, BUDGETS, SUMMARIES)
