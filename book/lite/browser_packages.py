@@ -62,8 +62,8 @@ class Wheel:
 def collect(own: Path, upstream: dict[str, Any], pyproject: Path, folder: Path) -> list[Wheel]:
     """Download everything that the course and the kernel need; the project's wheel comes first.
 
-    Goes level by level: what these wheels need, then what those need. Raises `LookupError` when a
-    wheel cannot be had.
+    Goes level by level: what these wheels need, then what those need. Raises `LookupError` when the
+    registry cannot be reached, and `ValueError` when it has no wheel for the browser.
     """
     folder.mkdir(parents=True, exist_ok=True)
     browser = environment(upstream["info"])
@@ -160,6 +160,11 @@ def download(
         command += [f"--platform=pyemscripten_{info['abi_version']}_{info['arch']}"]
         command += [f"--dest={folder}", *(f"{name}=={versions[name]}" for name in missing)]
         done = subprocess.run(command, check=False, stderr=subprocess.PIPE, encoding="utf-8")
+        if "No matching distribution" in done.stderr and "Retrying" not in done.stderr:
+            raise ValueError(
+                f"the registry answers, and a wheel for the browser is not there:\n"
+                f"{done.stderr[-500:]}\nWhat a page does not need goes into NOT_IN_A_BROWSER."
+            )
         if done.returncode != 0:
             raise LookupError(f"pip could not download all wheels:\n{done.stderr[-2000:]}")
     return {name: find(folder, name, versions[name])[0] for name in names}
