@@ -15,7 +15,7 @@ from __future__ import annotations
 import base64
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
+from itertools import pairwise
 
 from freya_teach.llm import transcript
 from freya_teach.llm.encoded import Writer
@@ -78,30 +78,19 @@ def to_contents(body: Body, request: ModelRequest, route: Route) -> None:
 
 def group_tool_results(body: Body, request: ModelRequest, route: Route) -> None:
     """The results of one turn share one content, in the order of the calls."""
-    grouped: list[Body | None] = []
-    turns: list[tuple[Body, ...]] = []
-    asked = _note(CONTINUED)
-    for are_results, run in groupby(body["contents"], _is_results):
-        contents = list(run)
-        if are_results:
-            turns.append((asked, *contents))
-            grouped.append(None)
-        else:
-            grouped += contents
-        asked = contents[-1]
-    results = iter(request.writer.each("results", None, turns, _in_call_order))
-    body["contents"] = [next(results) if content is None else content for content in grouped]
+    contents = body["contents"]
+    runs = _runs(contents, of_results=True)
+    turns = [(contents[run.start - 1], *contents[run]) for run in runs]  # first what asked
+    grouped = request.writer.each("results", None, turns, _in_call_order)
+    body["contents"] = _with_one_each(contents, runs, grouped)
 
 
 def merge_consecutive(body: Body, request: ModelRequest, route: Route) -> None:
     """Neighbours of one role become one content; results stay apart from words."""
-    runs: list[list[Body]] = []
-    for content in body["contents"]:
-        if runs and _may_merge(runs[-1][-1], content):
-            runs[-1].append(content)
-        else:
-            runs.append([content])
-    body["contents"] = [run[0] if len(run) == 1 else _merged(run) for run in runs]
+    contents = body["contents"]
+    runs = _runs(contents, of_results=False)
+    merged = [_merged(contents[run]) for run in runs]
+    body["contents"] = _with_one_each(contents, runs, merged)
 
 
 def start_with_user(body: Body, request: ModelRequest, route: Route) -> None:
@@ -120,10 +109,7 @@ def sign_foreign_calls(body: Body, request: ModelRequest, route: Route) -> None:
     """A model turn's first call needs a signature; what Gemini did not sign gets a stand-in."""
     if not route.facts.needs_signature:
         return
-    contents = body["contents"]
-    said = [content for content in contents if content["role"] == "model"]
-    signed = iter(request.writer.each("signed", None, said, _signed))
-    body["contents"] = [next(signed) if c["role"] == "model" else c for c in contents]
+    body["contents"] = request.writer.each("signed", None, body["contents"], _signed)
 
 
 def declare_tools(body: Body, request: ModelRequest, route: Route) -> None:
@@ -209,21 +195,39 @@ def _is_results(content: Body) -> bool:
     return "functionResponse" in content["parts"][0]
 
 
+def _runs(contents: Sequence[Body], *, of_results: bool) -> list[slice]:
+    """Where two or more neighbours are of one role, and all of them results, or none."""
+    runs: list[slice] = []
+    for at, (first, second) in enumerate(pairwise(contents)):
+        if first["role"] != second["role"]:
+            continue
+        if _is_results(first) is of_results is _is_results(second):
+            start = runs.pop().start if runs and runs[-1].stop == at + 1 else at
+            runs.append(slice(start, at + 2))
+    return runs
+
+
+def _with_one_each(contents: list[Body], runs: Sequence[slice], ones: Sequence[Body]) -> list[Body]:
+    """The contents, with one in the place of each run."""
+    if not runs:
+        return contents
+    done: list[Body] = []
+    rest = 0
+    for run, one in zip(runs, ones, strict=True):
+        done += contents[rest : run.start]
+        done.append(one)
+        rest = run.stop
+    return done + contents[rest:]
+
+
 def _in_call_order(turn: tuple[Body, ...]) -> Body:
     """The results of a turn as one content; the first content of the turn is what asked."""
     asked, *results = turn
-    if len(results) == 1:
-        return results[0]
     calls = [part["functionCall"] for part in asked["parts"] if "functionCall" in part]
     place = {call["id"]: number for number, call in enumerate(calls)}
     merged = _merged(results)
     merged["parts"].sort(key=lambda part: place.get(part["functionResponse"]["id"], 0))
     return merged
-
-
-def _may_merge(first: Body, second: Body) -> bool:
-    same = first["role"] == second["role"]
-    return same and not (_is_results(first) or _is_results(second))
 
 
 def _merged(contents: Sequence[Body]) -> Body:
@@ -235,11 +239,14 @@ def _merged(contents: Sequence[Body]) -> Body:
 def _signed(content: Body) -> Body:
     """The content with a signature on its first call; itself where there is nothing to sign."""
     parts = content["parts"]
-    place = next((at for at, part in enumerate(parts) if "functionCall" in part), None)
-    if place is None or "thoughtSignature" in parts[place]:
-        return content
-    signed = {**parts[place], "thoughtSignature": UNSIGNED}
-    return {**content, "parts": [*parts[:place], signed, *parts[place + 1 :]]}
+    for at, part in enumerate(parts):
+        if "functionCall" in part:
+            if "thoughtSignature" in part:
+                return content
+            parts = parts.copy()
+            parts[at] = {**part, "thoughtSignature": UNSIGNED}
+            return {"role": "model", "parts": parts}
+    return content
 
 
 def _note(text: str) -> Body:

@@ -59,22 +59,16 @@ def message_to_wire(
     message: Message, names: Mapping[str, str], native_ids: Mapping[str, str]
 ) -> Body:
     """One neutral message as a content. `names` and `native_ids` go by our call id."""
-    match message:
-        case ToolMessage():
-            return {"role": "user", "parts": [_result_part(message, names, native_ids)]}
-        case AssistantMessage():
-            parts = [
-                wire
-                for part in message.parts
-                if (wire := _assistant_part(part, native_ids)) is not None
-            ]
-            return {"role": "model", "parts": parts}
-        case UserMessage():
-            return {"role": "user", "parts": [p for p in map(_user_part, message.parts) if p]}
-        case SystemMessage():  # a late one: there is no place for it but the user's
-            return {"role": "user", "parts": [{"text": message.text}] if message.text else []}
-        case _:
-            assert_never(message)
+    if isinstance(message, AssistantMessage):
+        parts = [w for part in message.parts if (w := _assistant_part(part, native_ids))]
+        return {"role": "model", "parts": parts}
+    if isinstance(message, ToolMessage):
+        return {"role": "user", "parts": [_result_part(message, names, native_ids)]}
+    if isinstance(message, UserMessage):
+        return {"role": "user", "parts": list(filter(None, map(_user_part, message.parts)))}
+    if isinstance(message, SystemMessage):  # a late one: there is no place for it but the user's
+        return {"role": "user", "parts": [{"text": message.text}] if message.text else []}
+    assert_never(message)
 
 
 def native_ids_of(calls: Sequence[ToolCall]) -> dict[str, str]:
@@ -96,41 +90,40 @@ def native_ids_of(calls: Sequence[ToolCall]) -> dict[str, str]:
 
 
 def _user_part(part: UserPart) -> Body | None:
-    match part:
-        case TextPart():
-            return {"text": part.text} if part.text else None
-        case ImagePart():
-            if part.url:
-                raise UnsupportedContent(
-                    f"Gemini takes an image's bytes, not its address: {part.url[:80]}"
-                )
-            data = base64.b64encode(part.data).decode("ascii")
-            return {"inlineData": {"mimeType": part.media_type, "data": data}}
-        case OpaquePart():
-            return part.as_sent(NAME)
-        case _:
-            assert_never(part)
+    if isinstance(part, TextPart):
+        return {"text": part.text} if part.text else None
+    if isinstance(part, ImagePart):
+        if part.url:
+            raise UnsupportedContent(
+                f"Gemini takes an image's bytes, not its address: {part.url[:80]}"
+            )
+        data = base64.b64encode(part.data).decode("ascii")
+        return {"inlineData": {"mimeType": part.media_type, "data": data}}
+    if isinstance(part, OpaquePart):
+        return part.as_sent(NAME)
+    assert_never(part)
 
 
 def _assistant_part(part: AssistantPart, native_ids: Mapping[str, str]) -> Body | None:
-    match part:
-        case ToolCall():
-            wire = _call_to_wire(part, native_ids)
-        case TextPart():
-            wire = {"text": part.text}
-        case ReasoningPart():
-            wire = {"text": part.text, "thought": True}
-        case OpaquePart():
-            return part.as_sent(NAME)
-        case _:
-            assert_never(part)
-    if part.provider_data is not NO_DATA and part.provider_data.issuer == NAME:
-        signature = part.provider_data.data.get("signature")
-        if signature:
-            return {**wire, "thoughtSignature": signature}
-    if isinstance(part, ReasoningPart):  # a thought is not wanted back, unless it is signed
-        return None
-    return wire if wire.get("text") != "" else None
+    if isinstance(part, OpaquePart):
+        return part.as_sent(NAME)
+    issued = part.provider_data
+    signature = issued.data.get("signature") if issued.issuer == NAME else None
+    if isinstance(part, ToolCall):
+        wire = _call_to_wire(part, native_ids)
+    elif isinstance(part, TextPart):
+        if not part.text and not signature:
+            return None
+        wire = {"text": part.text}
+    elif isinstance(part, ReasoningPart):
+        if not signature:  # a thought is not wanted back, unless it is signed
+            return None
+        wire = {"text": part.text, "thought": True}
+    else:
+        assert_never(part)
+    if signature:
+        wire["thoughtSignature"] = signature
+    return wire
 
 
 def _call_to_wire(call: ToolCall, native_ids: Mapping[str, str]) -> Body:

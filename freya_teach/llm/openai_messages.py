@@ -9,7 +9,7 @@ a server is not: `name`, `cache_control`, `detail`, `prefix`.
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import assert_never
 
 from freya_teach.errors import TranscriptError, UnsupportedContent
@@ -49,17 +49,15 @@ LEGACY_ID = "function_call_{}"
 
 def message_to_wire(message: Message, route: Route) -> Body:
     """One neutral message in the form that this route's server takes."""
-    match message:
-        case SystemMessage():
-            return {"role": route.facts.system_role, "content": message.text}
-        case UserMessage():
-            return {"role": "user", "content": _user_content(message.parts)}
-        case AssistantMessage():
-            return _assistant_to_wire(message, route)
-        case ToolMessage():
-            return {"role": "tool", "tool_call_id": message.call_id, "content": message.text}
-        case _:
-            assert_never(message)
+    if isinstance(message, AssistantMessage):
+        return _assistant_to_wire(message, route)
+    if isinstance(message, ToolMessage):
+        return {"role": "tool", "tool_call_id": message.call_id, "content": message.text}
+    if isinstance(message, UserMessage):
+        return {"role": "user", "content": _user_content(message.parts)}
+    if isinstance(message, SystemMessage):
+        return {"role": route.facts.system_role, "content": message.text}
+    assert_never(message)
 
 
 def _user_content(parts: tuple[UserPart, ...]) -> Json:
@@ -71,33 +69,44 @@ def _user_content(parts: tuple[UserPart, ...]) -> Json:
 
 
 def _content_to_wire(part: UserPart) -> Body:
-    match part:
-        case TextPart():
-            return {"type": "text", "text": part.text}
-        case ImagePart():
-            data = base64.b64encode(part.data).decode("ascii")
-            url = part.url or f"data:{part.media_type};base64,{data}"
-            return {"type": "image_url", "image_url": {"url": url}}
-        case OpaquePart():
-            return part.as_sent(NAME)
-        case _:
-            assert_never(part)
+    if isinstance(part, TextPart):
+        return {"type": "text", "text": part.text}
+    if isinstance(part, ImagePart):
+        data = base64.b64encode(part.data).decode("ascii")
+        url = part.url or f"data:{part.media_type};base64,{data}"
+        return {"type": "image_url", "image_url": {"url": url}}
+    if isinstance(part, OpaquePart):
+        return part.as_sent(NAME)
+    assert_never(part)
 
 
 def _assistant_to_wire(message: AssistantMessage, route: Route) -> Body:
     """`content` may be null only beside tool calls, and at some servers not even there."""
-    calls = [_call_to_wire(call) for call in message.tool_calls]
-    content: Json = message.text or (route.facts.content_with_calls if calls else "")
-    if any(isinstance(part, OpaquePart) for part in message.parts):
-        said = (part for part in message.parts if isinstance(part, TextPart | OpaquePart))
-        content = [_content_to_wire(part) for part in said]
+    said: list[TextPart | OpaquePart] = []
+    thought: list[ReasoningPart] = []
+    calls: list[Body] = []
+    for part in message.parts:
+        if isinstance(part, ToolCall):
+            calls.append(_call_to_wire(part))
+        elif isinstance(part, ReasoningPart):
+            thought.append(part)
+        else:
+            said.append(part)
+    content = _said_content(said) or (route.facts.content_with_calls if calls else "")
     wire: Body = {"role": "assistant", "content": content}
     if calls:
         wire["tool_calls"] = calls
-    for part in message.parts:
-        if isinstance(part, ReasoningPart) and _is_of(part.provider_data, route):
+    for part in thought:
+        if _is_of(part.provider_data, route):
             _give_reasoning_back(wire, part.text, part.provider_data.data)
     return wire
+
+
+def _said_content(parts: Sequence[TextPart | OpaquePart]) -> Json:
+    texts = [part.text for part in parts if isinstance(part, TextPart)]
+    if len(texts) == len(parts):
+        return "".join(texts)
+    return [_content_to_wire(part) for part in parts]
 
 
 def _is_of(data: ProviderData, route: Route) -> bool:

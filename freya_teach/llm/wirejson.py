@@ -10,6 +10,8 @@ import json
 import re
 from functools import lru_cache
 
+from pydantic_core import PydanticSerializationError, to_json
+
 from freya_teach.llm.messages import Json
 
 
@@ -22,12 +24,13 @@ def encode(value: Json) -> bytes:
     >>> encode({"city": "北京"}).decode()
     '{"city":"北京"}'
     """
-    return ENCODER.encode(value).encode("utf-8", "backslashreplace")
+    try:
+        return to_json(value)  # a long history in a third of the time that json takes
+    except PydanticSerializationError:  # half of a pair, or more than 200 levels
+        return ENCODER.encode(value).encode("utf-8", "backslashreplace")
 
 
-# What is sent is a tree: looking for circles in it would take a fifth of the time. And with an
-# encoder that is there already, one short message takes 3.9 µs instead of 10.7.
-ENCODER = json.JSONEncoder(ensure_ascii=False, check_circular=False, separators=(",", ":"))
+ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
 @lru_cache(maxsize=256)

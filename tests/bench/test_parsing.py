@@ -4,13 +4,12 @@ import gc
 import json
 import time
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import pytest
 
-from freya_teach.llm import gemini
+from freya_teach.llm import gemini, openai
 from freya_teach.llm.messages import Message, ToolCall, ToolMessage, assistant, system, user
-from freya_teach.llm.protocol import ModelRequest, Route
+from freya_teach.llm.protocol import ModelRequest, Route, WireRequest
 from freya_teach.llm.sse import EventDecoder
 from tests.bench.pairs import HEADING, measure
 
@@ -78,34 +77,43 @@ def history(size: int) -> list[Message]:
     return messages[:size]
 
 
-def build(messages: list[Message]) -> Callable[[], Any]:
-    """Return a function that writes this history in Gemini's form."""
+ROUTES = {
+    "openai": (openai, Route("openai", "gpt-5", "http://localhost")),
+    "gemini": (gemini, Route("gemini", "gemini-3-pro", "http://localhost")),
+}
+WIRES = pytest.mark.parametrize("wire", ROUTES)
+BUILDING = f"A history in a provider's form, against\n{HEADING}"
+
+
+def build(messages: list[Message], wire: str) -> Callable[[], WireRequest]:
+    """Return a function that writes this history in the wire's form, all of it anew."""
     request = ModelRequest(tuple(messages))
-    return lambda: gemini.build_request(
-        request, Route("gemini", "gemini-3-pro", "http://localhost")
-    )
+    adapter, route = ROUTES[wire]
+    return lambda: adapter.build_request(request, route)
 
 
 @pytest.mark.bench
+@WIRES
 def test_a_long_history_is_built_in_twice_the_time_of_writing_its_json(
-    report: dict[str, list[str]],
+    report: dict[str, list[str]], wire: str
 ) -> None:
-    ours = build(history(10_000))
+    ours = build(history(10_000), wire)
     body = json.loads(ours().body)
     pairs = measure(
         lambda: cpu_seconds(lambda: json.dumps(body)), lambda: cpu_seconds(ours), pairs=PAIRS
     )
-    rows = report.setdefault(f"A history in Gemini's form, against\n{HEADING}", [])
-    rows.append(pairs.row("10,000 messages, json.dumps of them", DUMPS_AIM))
+    rows = report.setdefault(BUILDING, [])
+    rows.append(pairs.row(f"{wire}, 10,000, json.dumps of them", DUMPS_AIM))
     assert pairs.ratio <= DUMPS_AIM
 
 
 @pytest.mark.bench
+@WIRES
 def test_the_cost_of_a_history_grows_with_its_length_and_no_faster(
-    report: dict[str, list[str]],
+    report: dict[str, list[str]], wire: str
 ) -> None:
-    short, long = build(history(1_000)), build(history(10_000))
+    short, long = build(history(1_000), wire), build(history(10_000), wire)
     pairs = measure(lambda: cpu_seconds(short), lambda: cpu_seconds(long), pairs=PAIRS)
-    rows = report.setdefault(f"A history in Gemini's form, against\n{HEADING}", [])
-    rows.append(pairs.row("10,000 messages, 1,000 of them", GROWTH_AIM))
+    rows = report.setdefault(BUILDING, [])
+    rows.append(pairs.row(f"{wire}, 10,000, 1,000 of them", GROWTH_AIM))
     assert pairs.ratio <= GROWTH_AIM

@@ -21,7 +21,7 @@ from freya_teach.llm.sse import (
 )
 from tests import recordings
 from tests.recordings import Recording
-from tests.strategies import ANY_TEXT, cuts
+from tests.strategies import ANY_TEXT, cuts, json_values
 
 
 def read(pieces: Iterable[bytes]) -> tuple[list[Any], bool]:
@@ -361,3 +361,22 @@ def test_a_5_mb_line_arrives_whole() -> None:
 def test_parse_json_quotes_what_it_could_not_read() -> None:
     with pytest.raises(BadResponse, match=r"Expecting value: line 1 column 7 .*'{\"a\": oops}'"):
         parse_json(b'{"a": oops}')
+
+
+@given(
+    st.builds(json.dumps, json_values(ANY_TEXT), ensure_ascii=st.booleans())
+    .map(lambda text: text.encode("utf-8", "surrogatepass"))
+    .flatmap(lambda data: st.sampled_from([data, data[:-1], data + b" ", data + b",", data[1:]]))
+    | st.sampled_from(
+        [b"1e999", b"NaN", b"-0", b"1E5", b'{"a":1,"a":2}', b'"\\u0000"', b"\xef\xbb\xbf1"]
+    )
+    | st.binary(max_size=12)
+)
+def test_the_same_is_json_for_parse_json_as_for_python_and_means_the_same(data: bytes) -> None:
+    try:
+        expected = repr(json.loads(data.decode("utf-8")))
+    except ValueError:
+        with pytest.raises(BadResponse):
+            parse_json(data)
+    else:
+        assert repr(parse_json(data)) == expected
