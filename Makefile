@@ -14,7 +14,7 @@ NBSTRIPOUT = $(RUN) nbstripout --keep-output --keep-count --keep-id --unix-newli
 	--extra-keys "cell.metadata.execution metadata.language_info.version metadata.widgets"
 
 .DEFAULT_GOAL := help
-.PHONY: help lab demo test check fix notebooks bench soak book lite browser-deps hub-deps
+.PHONY: help lab demo test check fix notebooks bench soak book lite site browser-deps hub-deps
 
 help: ## say what can be done
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -59,6 +59,9 @@ book: $(UV) ## build the course as a static site in book/_build/html
 
 lite: $(UV) ## build the browser edition in book/lite/_build/site (needs npm)
 	$(RUN) --script book/lite/build.py
+
+site: lite ## build the book with the browser edition in it, to be published, in book/_build/site
+	$(RUN) freya-teach book --output book/_build/site --lite book/lite/_build/site
 
 browser-deps: ## install Chromium for the browser tests, if there is none (Debian, Ubuntu)
 	@for name in chromium chromium-browser google-chrome; do \

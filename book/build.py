@@ -3,6 +3,7 @@
     python book/build.py                    builds book/_build/html
     python book/build.py --output FOLDER    builds it there
     python book/build.py --only 4.2         a quick look: other lessons and the reference as titles
+    python book/build.py --lite FOLDER      with the browser edition that `make lite` built there
 
 All sources are first laid out in one folder (`stage`), then Sphinx makes the site. A warning fails
 the build. Everything that a page needs lies beside it; no page asks another server for anything.
@@ -16,6 +17,7 @@ import shutil
 import sys
 from pathlib import Path
 
+import browser_edition
 import generated_pages
 from notebook_pages import DOWNLOADS, as_page, titles
 from order import START, groups, section_of
@@ -32,30 +34,39 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(description="Build the book from the stored outputs.")
     parser.add_argument("--output", type=Path, default=HERE / "_build" / "html")
     parser.add_argument("--only", nargs="*", help="sections to keep, for example 4.2")
+    parser.add_argument("--lite", type=Path, help="the built browser edition, to be taken in")
     chosen = parser.parse_args(arguments)
+    if chosen.lite and (fault := browser_edition.fault(chosen.lite, NOTEBOOKS)):
+        print(f"book: {fault}", file=sys.stderr)
+        return 1
     output = chosen.output.absolute()
     work = output.parent / f"{output.name}-work"
     shutil.rmtree(output, ignore_errors=True)
     shutil.rmtree(work, ignore_errors=True)
-    stage(work / "source", chosen.only)
+    stage(work / "source", chosen.only, with_lite=chosen.lite is not None)
     failed = sphinx(work, output)
     if not failed:
         shutil.rmtree(work)
+        if chosen.lite:
+            browser_edition.put_in(chosen.lite, output)
         (output / ".buildinfo").unlink(missing_ok=True)  # it names this machine's folders, hashed
         print(f"built: {output / 'index.html'}")
     return failed
 
 
-def stage(source: Path, only: list[str] | None) -> None:
+def stage(source: Path, only: list[str] | None, *, with_lite: bool) -> None:
     """Write every page's source into one folder, as Sphinx wants it."""
     parts = groups(NOTEBOOKS)
-    shutil.copytree(HERE / "pages", source)
+    when_measured = shutil.ignore_patterns("speed.md")  # it is written when there are figures
+    shutil.copytree(HERE / "pages", source, ignore=when_measured)
     no_list = shutil.ignore_patterns("README.md")  # its place takes the generated list
     shutil.copytree(HERE / "decisions", source / "decisions", ignore=no_list)
+    shutil.copytree(HERE / "workshop", source / "workshop")
     for path in [path for group in parts for path in group.notebooks]:
         place = path.relative_to(NOTEBOOKS)
         whole = only is None or section_of(path) in (START, *only)
-        write(source / place, as_page(path, place) if whole else titles(path))
+        in_browser = browser_edition.offer(place) if with_lite else ""
+        write(source / place, as_page(path, place, in_browser) if whole else titles(path))
         as_it_is = source / "_as_they_are" / DOWNLOADS / place
         as_it_is.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(path, as_it_is)

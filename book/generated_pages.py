@@ -7,7 +7,12 @@ from pathlib import Path
 import audit_page
 import recordings_page
 import reference_pages
+import speed_page
 from order import Group
+
+WORKSHOP = ("teaching", "classroom", "setup-sheet", "profiles", "survey", "timings")
+"""The pages for instructors, in the order in which a workshop needs them."""
+RESTS_ON = ("audit", "recordings", "decisions/index")
 
 
 def pages(root: Path, parts: list[Group], *, quick: bool) -> dict[str, str]:
@@ -17,8 +22,11 @@ def pages(root: Path, parts: list[Group], *, quick: bool) -> dict[str, str]:
     def head(name: str) -> str:
         return (book / "pages" / name).read_text(encoding="utf-8")
 
+    speed = speed_page.page(head("speed.md"), book / "speed.toml")
+    listed = contents(root / "notebooks", parts, with_speed=bool(speed))
     return {
-        "index.md": head("index.md") + contents(root / "notebooks", parts),
+        **({"speed.md": speed} if speed else {}),
+        "index.md": head("index.md") + listed,
         "audit.md": audit_page.page(head("audit.md"), book / "audit.toml", parts),
         "recordings.md": recordings_page.page(head("recordings.md"), root / "fixtures"),
         "changelog.md": (root / "CHANGELOG.md").read_text(encoding="utf-8"),
@@ -27,7 +35,7 @@ def pages(root: Path, parts: list[Group], *, quick: bool) -> dict[str, str]:
     }
 
 
-def contents(notebooks: Path, parts: list[Group]) -> str:
+def contents(notebooks: Path, parts: list[Group], *, with_speed: bool) -> str:
     """The table of contents: the notebooks in their order, then the pages beside them."""
     lists = {
         group.title: [path.relative_to(notebooks).with_suffix("") for path in group.notebooks]
@@ -35,7 +43,8 @@ def contents(notebooks: Path, parts: list[Group]) -> str:
     }
     trees = [tree(title, [path.as_posix() for path in paths]) for title, paths in lists.items()]
     trees.append(tree("Help", ["setup", "glossary"]))
-    trees.append(tree("What it rests on", ["audit", "recordings", "decisions/index"]))
+    trees.append(tree("Teach it", [f"workshop/{name}" for name in WORKSHOP]))
+    trees.append(tree("What it rests on", [*RESTS_ON, *["speed"] * with_speed]))
     trees.append(tree("For your own project", ["lift", "reference/index", "changelog"]))
     return "\n" + "\n".join(trees)
 

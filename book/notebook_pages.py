@@ -1,8 +1,8 @@
 """A stored notebook becomes a page: the same cells and outputs, with what a page needs beside them.
 
 Nothing is run. What is added: an anchor for each cell (its id, so that a link survives when cells
-are inserted), the minutes and a link to the notebook itself under the title, and for an error that
-is on purpose a frame that says so in words.
+are inserted), the minutes, a link to the notebook itself and the way to run it in the browser under
+the title, and for an error that is on purpose a frame that says so in words.
 """
 
 from __future__ import annotations
@@ -23,15 +23,18 @@ HEADING = re.compile(r"^#+ .*$", re.MULTILINE)
 WIDGET = "application/vnd.jupyter.widget-view+json"
 
 
-def as_page(path: Path, place: Path) -> str:
-    """The text of a notebook for Sphinx; `place` is its path inside the course."""
+def as_page(path: Path, place: Path, in_browser: str = "") -> str:
+    """The text of a notebook for Sphinx; `place` is its path inside the course.
+
+    `in_browser` is what its page says about running it in the browser, as HTML.
+    """
     notebook = json.loads(path.read_text(encoding="utf-8"))
     section = section_of(path)
     cells: list[Json] = []
     for cell in notebook["cells"]:
         tags = cell["metadata"].get("tags", [])
         if cell["cell_type"] == "markdown":
-            extra = about(notebook, place) if "title" in tags else ""
+            extra = about(notebook, place, in_browser) if "title" in tags else ""
             cells.append(prose(cell, section, extra))
         else:
             cells += [anchor(cell["id"], section), code(cell)]
@@ -91,14 +94,19 @@ def on_purpose(error: Json) -> Json:
     return {"output_type": "display_data", "metadata": {}, "data": {"text/html": html}}
 
 
-def about(notebook: Json, place: Path) -> str:
-    """Under the title: how long it takes, and the notebook to run it oneself."""
+def about(notebook: Json, place: Path, in_browser: str) -> str:
+    """Under the title: how long it takes, and the ways to run it oneself."""
     minutes = notebook["metadata"].get("freya", {}).get("minutes", {})
     teaching, exercises = minutes.get("teaching", 0), minutes.get("exercises", 0)
-    up = "../" * (len(place.parts) - 1)
-    return (
-        '\n<p class="about-page">'
-        f"<span>{teaching} minutes to read, {exercises} for the exercises</span> "
-        f'<a class="download" href="{up}{DOWNLOADS}/{place.as_posix()}" download>'
-        "Download this notebook</a></p>\n"
-    )
+    address = f"{top_from(place)}{DOWNLOADS}/{place.as_posix()}"
+    parts = [
+        f"<span>{teaching} minutes to read, {exercises} for the exercises</span>",
+        f'<a class="download" href="{address}" download>Download this notebook</a>',
+        in_browser,
+    ]
+    return f'\n<p class="about-page">{" ".join(filter(None, parts))}</p>\n'
+
+
+def top_from(place: Path) -> str:
+    """The way from a notebook's page to the first folder of the site: `../`, or nothing."""
+    return "../" * (len(place.parts) - 1)

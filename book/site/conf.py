@@ -1,9 +1,12 @@
 """How Sphinx builds the book. Sources are laid out by `book/build.py`; see there."""
 
+import builtins
 import sys
 from pathlib import Path
 from typing import Any
 
+from docutils import nodes
+from sphinx.addnodes import pending_xref
 from sphinx.application import Sphinx
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
@@ -65,7 +68,15 @@ def _levels(
     )
 
 
+def _not_pythons_own(_app: object, page: nodes.document) -> None:
+    """The `bytes` of an annotation is Python's: no link to a field of ours with the same name."""
+    for link in list(page.findall(pending_xref)):
+        if link.get("refdomain") == "py" and link.get("reftarget") in vars(builtins):
+            link.replace_self(link.children)
+
+
 def setup(app: Sphinx) -> None:
     """Let docstrings be read as what they are written as."""
     app.connect("html-page-context", _levels, priority=900)  # after Furo
+    app.connect("doctree-read", _not_pythons_own)
     app.connect("autodoc-process-docstring", _plain)

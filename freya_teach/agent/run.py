@@ -1,9 +1,11 @@
 """A run on its way: follow it, stop it, take its result. (chapter 8.1)
 
-run = agent.start("What is the weather in Beijing?", session=session)
-async for event in run:
-    ...                         # a button: run.cancel()
-result = await run.result()
+    run = agent.start("What is the weather in Beijing?", session=session)
+    async for event in run:
+        ...                         # a button: run.cancel()
+    result = await run.result()
+
+It goes on beside whoever follows it, and whether or not anybody does.
 """
 
 from __future__ import annotations

@@ -26,6 +26,10 @@ def book(
     output: Annotated[
         Path | None, typer.Option("--output", help="Where to. Default: book/_build/html.")
     ] = None,
+    lite: Annotated[
+        Path | None,
+        typer.Option(help="The browser edition, built by `make lite`: taken in and linked."),
+    ] = None,
 ) -> None:
     """Build the course as a static site; nothing is run, and a warning fails the build."""
     if not in_checkout():
@@ -33,6 +37,7 @@ def book(
     if any(importlib.util.find_spec(name) is None for name in ("myst_nb", "furo")):
         fail(NEEDS_EXTRA)
     command = [sys.executable, str(PACKAGE.parent / "book" / "build.py")]
-    if output is not None:
-        command += ["--output", str(output.expanduser().absolute())]
+    for option, folder in {"--output": output, "--lite": lite}.items():
+        if folder is not None:
+            command += [option, str(folder.expanduser().absolute())]
     raise typer.Exit(subprocess.run(command, check=False).returncode)

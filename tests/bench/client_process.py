@@ -186,6 +186,10 @@ def freya_session(http: httpx.AsyncClient, address: str, order: Json) -> Session
     return session
 
 
+MAKE_SESSION = {"bare": bare_session, "freya": freya_session}
+"""`peer_process.py` adds other libraries."""
+
+
 # ---- measuring -----------------------------------------------------------------------------------
 
 
@@ -222,7 +226,7 @@ def per_turn(starts: list[float], turns: int) -> list[float]:
 
 async def main(kind: str, address: str) -> None:
     """Carry out the orders on stdin until it closes."""
-    make_session = {"bare": bare_session, "freya": freya_session}[kind]
+    make_session = MAKE_SESSION[kind]
     sessions: dict[str, list[Session]] = {}
     clients: list[httpx.AsyncClient] = []
     context = httpx.create_ssl_context()  # takes 20 ms, and may be shared; a client takes 0.04 ms

@@ -16,16 +16,21 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.append(str(ROOT / "book"))
 
 
-def build(output: Path, *options: str) -> Path:
-    """Build the book; a warning of Sphinx fails it."""
+def try_to_build(output: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    """Build the book, or find out what is said when that cannot be done."""
     command = [sys.executable, str(ROOT / "book" / "build.py"), "--output", str(output)]
-    done = subprocess.run(
+    return subprocess.run(
         [*command, *options],
         check=False,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         encoding="utf-8",
     )
+
+
+def build(output: Path, *options: str) -> Path:
+    """Build the book; a warning of Sphinx fails it."""
+    done = try_to_build(output, *options)
     assert done.returncode == 0, done.stdout
     return output
 

@@ -24,6 +24,7 @@ PAGES = [
     ROOT / "CONTRIBUTING.md",
     *sorted((ROOT / "book" / "pages").glob("*.md")),
     *sorted((ROOT / "book" / "decisions").glob("*.md")),
+    *sorted((ROOT / "book" / "workshop").glob("*.md")),
 ]
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="the blocks are written for a POSIX shell")
 
@@ -101,7 +102,7 @@ def command_exists(line: str) -> bool:
             asked = [sys.executable, "-m", "freya_teach.cli", command, "--help"]
             return subprocess.run(asked, check=False, capture_output=True).returncode == 0
         case [program, *_]:
-            return program in {"pytest", "pip", "git", "python"}
+            return program in {"pytest", "pip", "git", "python", "python3", "source", "npm"}
     return False
 
 

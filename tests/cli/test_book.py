@@ -30,3 +30,12 @@ def test_a_failed_build_fails_the_command(monkeypatch: pytest.MonkeyPatch, tmp_p
     monkeypatch.setattr(book, "PACKAGE", tmp_path / "freya_teach")
     done = run.invoke(app, ["book", "--output", str(tmp_path / "html")])
     assert done.exit_code != 0
+
+
+def test_a_folder_without_the_browser_edition_is_refused(
+    capfd: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    done = run.invoke(app, ["book", "--output", str(tmp_path / "html"), "--lite", str(tmp_path)])
+    assert done.exit_code == 1
+    assert "holds no browser edition" in capfd.readouterr().err
+    assert not (tmp_path / "html").exists()
