@@ -15,12 +15,14 @@ nobody but the server that it came from. The notebooks' cells are not changed: P
 package when a cell imports it, and everything that the course imports is listed for it,
 freya_teach too.
 
-    make lite                          builds book/lite/_build/site, or says that it is up to date
+    make lite      builds book/lite/_build/site, or says that it is up to date
+    uv run --script book/lite/build.py --book https://…      the same, with links to that book
     python -m http.server --bind 127.0.0.1 --directory book/lite/_build/site
 """
 
 from __future__ import annotations
 
+import argparse
 import hashlib
 import json
 import os
@@ -31,8 +33,8 @@ import tarfile
 from pathlib import Path
 
 from browser_packages import Wheel, collect, lock_with
+from copies import lay_out_notebooks
 from jupyterlite_pyodide_kernel.constants import PYODIDE_VERSION
-from left_out import LEFT_OUT
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -68,14 +70,17 @@ class CannotFetch(CannotBuild):
     """Something that has to come from outside cannot be had; says what to do."""
 
 
-def main() -> int:
+def main(arguments: list[str]) -> int:
     """Build the site unless it is up to date. Returns 3 when something cannot be fetched."""
-    digest = digest_of_sources()
+    parser = argparse.ArgumentParser(description="Build the browser edition of the course.")
+    parser.add_argument("--book", default="", help="where the book is published, for links to it")
+    book: str = parser.parse_args(arguments).book
+    digest = digest_of_sources(book)
     if STAMP.is_file() and STAMP.read_text(encoding="utf-8") == digest:
         print(f"up to date: {SITE}")
         return 0
     try:
-        build()
+        build(book)
     except CannotBuild as problem:
         print(f"lite: {problem}", file=sys.stderr)
         return 3 if isinstance(problem, CannotFetch) else 1
@@ -85,7 +90,7 @@ def main() -> int:
     return 0
 
 
-def build() -> None:
+def build(book: str) -> None:
     """Fetch what is needed, lay it out as `jupyter lite` wants it, and let that build the site."""
     STAMP.unlink(missing_ok=True)
     stage = empty_folder(BUILD / "stage")
@@ -99,7 +104,7 @@ def build() -> None:
     except ValueError as problem:  # no failure of the network: tests must not skip it
         raise CannotBuild(str(problem)) from problem
     lay_out_pyodide(pyodide, upstream, wheels, stage / "static" / "pyodide")
-    lay_out_notebooks(stage / "content")
+    lay_out_notebooks(ROOT / "notebooks", stage / "content", book)
     for name in ("jupyter-lite.json", "jupyter_lite_config.json"):
         shutil.copy(HERE / name, stage / name)
     run(sys.executable, "-m", "jupyterlite_core", "build", "--output-dir", SITE, cwd=stage)
@@ -150,29 +155,9 @@ def lay_out_pyodide(pyodide: Path, upstream: dict, wheels: list[Wheel], target: 
     (target / "pyodide-lock.json").write_text(json.dumps(lock, indent=1), encoding="utf-8")
 
 
-def lay_out_notebooks(target: Path) -> None:
-    """Copy the notebooks as learners get them; only the name of the kernel differs here."""
-    kernel = {"display_name": "Python (Pyodide)", "language": "python", "name": "python"}
-    for path in sorted((ROOT / "notebooks").rglob("*.ipynb")):
-        name = path.relative_to(ROOT / "notebooks")
-        if ".ipynb_checkpoints" in path.parts or name.as_posix() in LEFT_OUT:
-            continue
-        notebook = json.loads(path.read_text(encoding="utf-8"))
-        notebook["metadata"]["kernelspec"] = kernel
-        notebook["cells"] = [cell for cell in notebook["cells"] if not for_instructor(cell)]
-        copy = target / name
-        copy.parent.mkdir(parents=True, exist_ok=True)
-        copy.write_text(json.dumps(notebook, indent=1, ensure_ascii=False), encoding="utf-8")
-
-
-def for_instructor(cell: dict) -> bool:
-    """Say whether a cell is an instructor's note, which learners do not get."""
-    return "instructor" in cell["metadata"].get("tags", [])
-
-
-def digest_of_sources() -> str:
-    """Return one hash of every file that the site is made from."""
-    total = hashlib.sha256()
+def digest_of_sources(book: str) -> str:
+    """Return one hash of the book's address and of every file that the site is made from."""
+    total = hashlib.sha256(book.encode())
     for name in SOURCES:
         place = ROOT / name
         for path in [place] if place.is_file() else sorted(place.rglob("*")):
@@ -205,4 +190,4 @@ def run(*command: str | Path, cwd: Path) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import getpass
 import json
 import os
+import shlex
 import shutil
 import signal
 import socket
@@ -23,7 +24,7 @@ from typing import Annotated
 import typer
 
 from freya_teach.cli.class_list import ListDamaged, enrol
-from freya_teach.cli.hub_config import FILE, HOMES, LOGINS, Ports, hub_config
+from freya_teach.cli.hub_config import FILE, HOMES, LOGINS, REVEAL, Ports, hub_config
 from freya_teach.cli.words import fail
 
 DEFAULT_FOLDER = Path("~/freya-classroom")
@@ -116,6 +117,16 @@ def logins_in_words(passwords: dict[str, str]) -> str:
     return "\n".join(["Logins, shown this once (only their hashes are kept):", *lines])
 
 
+def solutions_in_words(folder: Path) -> str:
+    """How to shut the solutions for everybody in this classroom, and to open them."""
+    command = f"FREYA_REVEAL_FILE={shlex.quote(str(folder / REVEAL))} freya-teach workshop"
+    return (
+        "Solutions (lab.reveal), for the whole class, from another terminal:\n"
+        f"  shut them   {command} --no-reveal --minutes 90\n"
+        f"  open them   {command} --reveal"
+    )
+
+
 def _make_private(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     folder.chmod(0o700)
@@ -135,6 +146,7 @@ def _run_hub(folder: Path, port: int) -> int:
     try:
         _wait_until_it_answers(process, port, log)
         print(ISOLATION.format(user=getpass.getuser()))
+        print(solutions_in_words(folder))
         print(f"Open http://127.0.0.1:{port} on this machine; stop the class with Ctrl-C.")
         print(f"What the hub says is in {log}.", flush=True)
         return process.wait()

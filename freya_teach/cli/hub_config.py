@@ -22,6 +22,8 @@ AT_ONCE = 4
 FILE = "jupyterhub_config.json"
 LOGINS = "logins.json"
 HOMES = "homes"
+REVEAL = "reveal.json"
+"""While it says so, `lab.reveal` shows no student a solution."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +63,8 @@ def hub_config(folder: Path, ports: Ports, proxy: Path) -> dict[str, Any]:
         "Spawner": {
             "cmd": [sys.executable, "-m", "freya_teach.cli", "student"],
             "default_url": "/lab/tree/start_here.ipynb",
+            # The hub hands on few variables of its own; this one reaches every server and kernel.
+            "environment": {"FREYA_REVEAL_FILE": str(folder / REVEAL)},
             "start_timeout": SECONDS_TO_START,
             "http_timeout": SECONDS_TO_START,
         },

@@ -51,6 +51,7 @@ def kit(
         pages = _book(book)
         _check_room(to, len(targets))
         pip_command()  # or a reason to stop before anything is made
+        print(_book_in_words(pages), flush=True)
         with tempfile.TemporaryDirectory(prefix=".freya-kit-", dir=to.absolute().parent) as place:
             print("Packing the course itself.", flush=True)
             own = own_wheel(Path(place) / "own")
@@ -97,6 +98,15 @@ def _book(chosen: Path | None) -> Path | None:
     if chosen:
         raise KitError(f"{chosen} is no built book: there is no index.html in it.")
     return None
+
+
+def _book_in_words(book: Path | None) -> str:
+    """Whether the kit gets the book, said before the wheels are fetched, which takes minutes."""
+    if book:
+        size = sum(page.stat().st_size for page in book.rglob("*") if page.is_file())
+        return f"With the book of {book}, {size / 1e6:.1f} MB before it is packed."
+    how = "`freya-teach book` builds it" if in_checkout() else "--book FOLDER names one"
+    return f"Without the book, for none is built here. {how}; then make the kit again."
 
 
 def _check_room(to: Path, targets: int) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -140,7 +142,7 @@ def _place(name: str, ids: list[str]) -> int:
 def _named(chosen: str, between: str) -> list[Section]:
     if between:
         fail("--sections says which ones; --from and --to say where to look. Choose one way.")
-    wanted = {_id_of(name.strip()) for name in chosen.split(",") if name.strip()}
+    wanted = {_id_of(name) for name in re.split(r"[,\s]+", chosen) if name}
     return [section for section in _every_section() if section.id in wanted]
 
 
@@ -168,6 +170,7 @@ def _read(path: Path) -> dict[str, Any]:
 
 def _write(path: Path, text: str) -> None:
     """A file that is there and says something else is somebody's work."""
+    path = path.expanduser()
     try:
         if path.exists() and path.read_text(encoding="utf-8") != text:
             fail(f"{path} is there already, and is another one. Choose another folder with --to.")
@@ -179,7 +182,7 @@ def _write(path: Path, text: str) -> None:
 
 
 def _solutions(minutes: int, *, shut: bool, both: bool) -> None:
-    from freya_teach.lab.exercises.shut import open_again, setting_file, shut_for
+    from freya_teach.lab.exercises.shut import FILE_VARIABLE, open_again, setting_file, shut_for
 
     if both:
         fail("--reveal and --no-reveal contradict each other.")
@@ -188,10 +191,12 @@ def _solutions(minutes: int, *, shut: bool, both: bool) -> None:
         if shut:
             until = shut_for(minutes, path).astimezone().strftime("%H:%M on %d %B")
             print(f"lab.reveal shows no solution until {until}. This is noted in {path}.")
-            print("`freya-teach workshop --reveal` ends it; FREYA_REVEAL_FILE names another file.")
+            same = f", with the same {FILE_VARIABLE}," if FILE_VARIABLE in os.environ else ""
+            print(f"`freya-teach workshop --reveal`{same} ends it.")
         elif open_again(path):
             print("lab.reveal shows solutions again.")
         else:
-            print("Solutions were not shut.")
+            print(f"Solutions were not shut: there is no {path}.")
+            print(f"If {FILE_VARIABLE} named another file then, set it for this command, too.")
     except OSError as problem:
-        fail(f"{path} cannot be changed: {problem}. Set FREYA_REVEAL_FILE to another place.")
+        fail(f"{path} cannot be changed: {problem}. Set {FILE_VARIABLE} to another place.")

@@ -15,8 +15,13 @@ from freya_teach.lab.progress import Damaged, Pass, read
 
 FILE = "progress.json"
 SET_ASIDE = (".before-reset-", ".damaged-")
-PLACES = ("*.json", f"*/{FILE}", f"*/.local/share/freya-teach/{FILE}")
-"""Files that were handed in, one folder for each learner, or the home folders of a server."""
+PLACES = (
+    "*.json",
+    f"*/{FILE}",
+    f"*/.local/share/freya-teach/{FILE}",
+    f"*/Library/Application Support/freya-teach/{FILE}",
+)
+"""Files handed in, a folder for each learner, or a server's home folders (Linux, macOS)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, expect
 
 from freya_teach.paths import course_folder
 from tests.browser.learner import Learner, fails_on_purpose, never_run, told
@@ -27,10 +27,7 @@ NAMES = sorted(
     for path in NOTEBOOKS.rglob("*.ipynb")
     if ".ipynb_checkpoints" not in path.parts
 )
-EVERY_NOTEBOOK = [
-    pytest.param(name, marks=pytest.mark.skip(reason=LEFT_OUT[name])) if name in LEFT_OUT else name
-    for name in NAMES
-]
+THAT_RUN = [name for name in NAMES if name not in LEFT_OUT]
 CANNOT_FETCH = 3
 MILLISECONDS_TO_START_PYTHON = 150_000
 
@@ -82,7 +79,7 @@ def address(site: Path) -> Iterator[str]:
         server.terminate()
 
 
-@pytest.mark.parametrize("name", EVERY_NOTEBOOK)
+@pytest.mark.parametrize("name", THAT_RUN)
 def test_every_notebook_runs_in_the_page_and_says_what_is_stored(
     address: str, learner: Learner, name: str
 ) -> None:
@@ -93,6 +90,19 @@ def test_every_notebook_runs_in_the_page_and_says_what_is_stored(
     ran = learner.saved_in_the_browser(name)
     assert never_run(ran) == []
     assert told(ran) == told(stored(name))
+
+
+@pytest.mark.parametrize("name", LEFT_OUT)
+def test_a_lesson_that_cannot_run_in_the_page_says_so_in_its_first_lines(
+    address: str, learner: Learner, name: str
+) -> None:
+    learner.page.set_default_timeout(MILLISECONDS_TO_START_PYTHON)
+    learner.open(f"{address}/lab/index.html?path={name}", kernel="Pyodide")
+    first = learner.page.locator(".jp-NotebookPanel .jp-MarkdownCell").first
+    expect(first).to_be_in_viewport()
+    expect(first).to_contain_text("This lesson does not run in the browser edition")
+    expect(first).to_contain_text(LEFT_OUT[name])
+    learner.picture("opened")
 
 
 def stored(name: str) -> dict[str, Any]:

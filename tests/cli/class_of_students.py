@@ -131,19 +131,27 @@ class Student:
     def run_notebook(self, path: str) -> list[str]:
         """Run every cell in a kernel of its own; return what went wrong, cell by cell."""
         cells = [c for c in self.read(path)["cells"] if c["cell_type"] == "code"]
-        asked = {"path": path, "name": path, "type": "notebook", "kernel": {"name": "python3"}}
-        session = self.http.post(f"/user/{self.name}/api/sessions", json=asked)
-        session.raise_for_status()
-        kernel = session.json()["kernel"]["id"]
         wrong = []
-        with contextlib.closing(self._channels(kernel)) as channels:
+        with contextlib.closing(self._kernel(path)) as channels:
             for number, cell in enumerate(cells):
-                error = _execute(channels, cell["source"])
+                _, error = _execute(channels, cell["source"])
                 if error and "raises-exception" not in cell["metadata"].get("tags", []):
                     wrong.append(f"{self.name}, code cell {number}: {error}")
         return wrong
 
-    def _channels(self, kernel: str) -> Any:
+    def what_is_printed(self, path: str, *sources: str) -> list[str]:
+        """Run cells of the student's own beside a notebook; return what each of them prints."""
+        with contextlib.closing(self._kernel(path)) as channels:
+            told = [_execute(channels, source) for source in sources]
+        assert [error for _, error in told if error] == []
+        return [printed for printed, _ in told]
+
+    def _kernel(self, path: str) -> Any:
+        """Start the kernel of a notebook, or find the one that runs; return its messages."""
+        asked = {"path": path, "name": path, "type": "notebook", "kernel": {"name": "python3"}}
+        session = self.http.post(f"/user/{self.name}/api/sessions", json=asked)
+        session.raise_for_status()
+        kernel = session.json()["kernel"]["id"]
         websocket: Any = importlib.import_module("websocket")  # Any: it has no types
         address = str(self.http.base_url).replace("http", "ws", 1)
         return websocket.create_connection(
@@ -153,8 +161,8 @@ class Student:
         )
 
 
-def _execute(channels: Any, source: str) -> str:
-    """Run one cell to its end; return its error in one line, empty without one."""
+def _execute(channels: Any, source: str) -> tuple[str, str]:
+    """Run one cell to its end; return what it printed, and its error in one line or nothing."""
     asked = uuid.uuid4().hex
     header = {"msg_id": asked, "msg_type": "execute_request", "username": "", "session": asked}
     content = {"code": source, "silent": False, "store_history": True, "allow_stdin": False}
@@ -169,11 +177,17 @@ def _execute(channels: Any, source: str) -> str:
             }
         )
     )
-    while True:
+    printed, reply, idle = "", None, False
+    while reply is None or not idle:  # they come over two channels, in any order
         received = channels.recv()
         if not isinstance(received, str):
             continue  # a message with binary parts, of a widget
         message = json.loads(received)
-        if message["msg_type"] == "execute_reply" and message["parent_header"]["msg_id"] == asked:
-            reply = message["content"]
-            return "" if reply["status"] == "ok" else f"{reply['ename']}: {reply['evalue']}"
+        if message["parent_header"].get("msg_id") != asked:
+            continue
+        kind, content = message["msg_type"], message["content"]
+        printed += content["text"] if kind == "stream" else ""
+        idle = idle or (kind == "status" and content["execution_state"] == "idle")
+        reply = content if kind == "execute_reply" else reply
+    error = "" if reply["status"] == "ok" else f"{reply['ename']}: {reply['evalue']}"
+    return printed, error

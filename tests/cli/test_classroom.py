@@ -28,11 +28,13 @@ from freya_teach.cli.classroom import (
     find_proxy,
     logins_in_words,
     memory_in_words,
+    solutions_in_words,
     what_is_missing,
 )
 from freya_teach.cli.hub_config import AT_ONCE, Ports, hub_config
 from freya_teach.cli.main import build_app
 from freya_teach.cli.student import server_command
+from freya_teach.lab.exercises.shut import setting_file
 
 run = CliRunner()
 not_on_windows = pytest.mark.skipif(sys.platform == "win32", reason="JupyterHub is not for Windows")
@@ -99,6 +101,19 @@ def test_everything_listens_on_this_machine_only(tmp_path: Path) -> None:
     assert config["JupyterHub"]["concurrent_spawn_limit"] == AT_ONCE
     assert config["ClassList"]["admin_users"] == [TEACHER]
     assert json.loads(json.dumps(config)) == config
+
+
+@not_on_windows
+def test_every_students_server_looks_into_one_file_whether_solutions_are_shut(
+    tmp_path: Path,
+) -> None:
+    folder = tmp_path / "my class"
+    config = hub_config(folder, Ports(8000, 8001, 8002), tmp_path / PROXY)
+    assert setting_file(config["Spawner"]["environment"]) == folder / "reveal.json"
+    shut, opened = solutions_in_words(folder).splitlines()[1:]
+    variable = f"FREYA_REVEAL_FILE='{folder}/reveal.json'"
+    assert shut.endswith(f"{variable} freya-teach workshop --no-reveal --minutes 90")
+    assert opened.endswith(f"{variable} freya-teach workshop --reveal")
 
 
 def test_a_students_server_gets_the_courses_settings_and_the_hubs_arguments() -> None:

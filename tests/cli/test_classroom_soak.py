@@ -4,10 +4,12 @@ import contextlib
 import importlib
 import importlib.util
 import os
+import re
 import shutil
 import signal
 import socket
 import statistics
+import subprocess
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -18,6 +20,7 @@ import httpx
 import pytest
 
 from freya_teach.cli.classroom import MEGABYTES_PER_STUDENT, PROXY
+from freya_teach.lab.class_progress import collect
 from tests.cli.class_of_students import SECONDS, Classroom, Student, classroom
 
 STUDENTS = int(os.environ.get("FREYA_CLASS", "20"))
@@ -70,6 +73,39 @@ def test_a_whole_class_runs_a_notebook_to_its_end_and_nobody_fails(tmp_path: Pat
             print(f"of which the kernel {kernels:.0f} MB; together {sum(each):.0f} MB")
             assert len(each) == STUDENTS
             assert statistics.median(each) <= MEGABYTES_PER_STUDENT * 1.25, "correct the constant"
+
+
+def test_solutions_are_shut_for_every_student_by_the_line_that_was_printed_and_opened_again(
+    tmp_path: Path,
+) -> None:
+    lab = 'from freya_teach.lab import lesson; lab = lesson("2.3")'
+    with classroom(tmp_path / "class", 2, free_port()) as room:
+
+        def instructor(what: str) -> None:
+            (line,) = re.findall(rf"^  {what} them +(.+)$", room.said, re.MULTILINE)
+            told = {"PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])}
+            subprocess.run(["/bin/sh", "-c", line], check=True, env={**os.environ, **told})
+
+        for name in ("student01", "student02"):
+            with at_work(room, name, room.logins[name]) as student:
+                instructor("shut")
+                _, shut = student.what_is_printed(NOTEBOOK, lab, 'lab.reveal("2.3-a")')
+                instructor("open")
+                _, opened = student.what_is_printed(NOTEBOOK, lab, 'lab.reveal("2.3-a")')
+            assert "solutions are shut until" in shut
+            assert "def " not in shut
+            assert "def " in opened
+
+
+def test_an_instructor_sees_in_the_homes_who_has_passed_what(tmp_path: Path) -> None:
+    passes = 'from freya_teach.lab.progress import note_passed; note_passed("4.2-a")'
+    with (
+        classroom(tmp_path / "class", 2, free_port()) as room,
+        at_work(room, "student02", room.logins["student02"]) as student,
+    ):
+        student.what_is_printed(NOTEBOOK, passes)
+        (learner,) = collect(tmp_path / "class" / "homes").learners
+    assert (learner.name, list(learner.passed)) == ("student02", ["4.2-a"])
 
 
 def test_a_wrong_password_opens_nothing(tmp_path: Path) -> None:

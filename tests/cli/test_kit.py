@@ -15,7 +15,7 @@ from types import SimpleNamespace
 import pytest
 from typer.testing import CliRunner
 
-from freya_teach.cli.kit import _targets, _texts, _write
+from freya_teach.cli.kit import _book, _book_in_words, _targets, _texts, _write
 from freya_teach.cli.kit_own import pins, repack
 from freya_teach.cli.kit_wheels import PLATFORMS, KitError, Target, collect, pip_command
 from freya_teach.cli.main import build_app
@@ -132,6 +132,20 @@ def test_a_disk_without_room_is_told_before_anything_is_fetched(
     assert result.exit_code == 1
     assert "needs up to 450 MB while it is made" in result.output
     assert "has 20 MB left" in result.output
+
+
+def test_it_says_whether_the_book_comes_along_and_what_to_do_if_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("freya_teach.cli.kit.PACKAGE", tmp_path / "freya_teach")
+    assert _book(None) is None
+    assert "Without the book" in _book_in_words(None)
+    assert "`freya-teach book` builds it" in _book_in_words(None)
+    built = tmp_path / "book" / "_build" / "html"
+    built.mkdir(parents=True)
+    (built / "index.html").write_bytes(b"x" * 1_250_000)
+    assert _book(None) == built
+    assert _book_in_words(built) == f"With the book of {built}, 1.2 MB before it is packed."
 
 
 def test_what_is_installed_is_packed_up_again_as_a_whole_wheel(tmp_path: Path) -> None:

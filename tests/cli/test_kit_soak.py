@@ -1,6 +1,7 @@
 """A kit is made, unpacked in an empty home, set up and used with the network cut: `make soak`."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -56,13 +57,21 @@ def contents(wheel: Path) -> dict[str, bytes]:
 
 def test_the_course_is_set_up_and_runs_without_a_network(tmp_path: Path) -> None:
     cut = without_network()
-    kit = tmp_path / "kit.zip"
+    kit, site = tmp_path / "kit.zip", tmp_path / "site"
+    (site / "part").mkdir(parents=True)
+    for page in ("index.html", "part/1.html"):
+        (site / page).write_text("a page", encoding="utf-8")
     command = [sys.executable, "-m", "freya_teach.cli", "kit", "--to", str(kit)]
-    subprocess.run(
-        [*command, "--python", HERE, "--platform", PLATFORM],
+    made = subprocess.run(
+        [*command, "--python", HERE, "--platform", PLATFORM, "--book", str(site)],
         check=True,
         env={**os.environ, "UV": find_uv()},
+        stdout=subprocess.PIPE,
+        encoding="utf-8",
     )
+    print(made.stdout)
+    assert f"With the book of {site}" in made.stdout
+    assert re.search(r"is written: \d+\.\d MB, \d+ wheels", made.stdout)
     with zipfile.ZipFile(kit) as archive:
         archive.extractall(tmp_path)
     home = tmp_path / "home"
@@ -83,6 +92,8 @@ def test_the_course_is_set_up_and_runs_without_a_network(tmp_path: Path) -> None
         return done.stdout
 
     place = tmp_path / "freya-kit"
+    assert (place / "book" / "part" / "1.html").read_text(encoding="utf-8") == "a page"
+    assert "book/index.html" in (place / "README.txt").read_text(encoding="utf-8")
     said = offline("sh", place / "install.sh")
     assert "no key and no network needed" in said
     assert f"{place}/env/bin/freya-teach lab" in said

@@ -35,8 +35,10 @@ def test_without_any_wish_it_plans_three_hours_of_the_whole_course() -> None:
     assert "gemini_over_raw_http" not in told
 
 
-def test_a_choice_of_ones_own_may_name_a_lab() -> None:
-    schedule = json.loads(workshop("--sections", "gemini_over_raw_http, 2.3", "--json")[1])
+@pytest.mark.parametrize("between", [",", ", ", " "])
+def test_a_choice_of_ones_own_may_name_a_lab_after_a_comma_or_a_space(between: str) -> None:
+    chosen = between.join(["gemini_over_raw_http", "2.3"])
+    schedule = json.loads(workshop("--sections", chosen, "--json")[1])
     assert schedule["sections"] == ["2.3", "gemini_over_raw_http"]
 
 
@@ -101,8 +103,11 @@ def test_a_copy_in_which_somebody_has_typed_is_not_overwritten(tmp_path: Path) -
 
 def test_solutions_are_shut_and_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FREYA_REVEAL_FILE", str(tmp_path / "reveal.json"))
-    assert "Solutions were not shut." in workshop("--reveal")[1]
-    assert "shows no solution until" in workshop("--no-reveal", "--minutes", "90")[1]
+    told = workshop("--reveal")[1]
+    assert f"Solutions were not shut: there is no {tmp_path / 'reveal.json'}." in told
+    told = workshop("--no-reveal", "--minutes", "90")[1]
+    assert "shows no solution until" in told
+    assert "`freya-teach workshop --reveal`, with the same FREYA_REVEAL_FILE, ends it." in told
     assert (tmp_path / "reveal.json").is_file()
     assert "shows solutions again" in workshop("--reveal")[1]
 

@@ -55,8 +55,10 @@ def test_names_come_from_files_from_folders_and_from_homes(tmp_path: Path) -> No
     learner(tmp_path / "ada.json")
     learner(tmp_path / "ben" / "progress.json")
     learner(tmp_path / "cem" / ".local" / "share" / "freya-teach" / "progress.json")
+    learner(tmp_path / "dee" / "Library" / "Application Support" / "freya-teach" / "progress.json")
     learner(tmp_path / "ada" / "progress.json")
-    assert [one.name for one in collect(tmp_path).learners] == ["ada", "ada (2)", "ben", "cem"]
+    found = [one.name for one in collect(tmp_path).learners]
+    assert found == ["ada", "ada (2)", "ben", "cem", "dee"]
 
 
 def test_what_is_damaged_or_no_such_file_is_named_and_the_others_count(room: Path) -> None:

@@ -4,6 +4,7 @@ import ast
 import json
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -236,6 +237,16 @@ def test_text_page_and_json_tell_the_same() -> None:
     assert values["end"] + values["spare"] == 130
     for each in values["left_out"]:
         assert f"{each['title']}" in text
+
+
+@pytest.mark.parametrize(
+    ("spare", "says"),
+    [(0, "."), (1, "; 1 minute is left over."), (2, "; 2 minutes are left over.")],
+)
+def test_what_is_left_over_is_told_in_the_first_line(spare: int, says: str) -> None:
+    schedule = plan([made("a", 20)], 60)
+    first = as_text(replace(schedule, minutes=schedule.end + spare)).splitlines()[0]
+    assert first.endswith(f"It ends at 0:{schedule.end}{says}")
 
 
 def test_an_audit_that_later_cells_build_on_is_named_as_one_to_run() -> None:

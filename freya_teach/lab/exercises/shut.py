@@ -33,6 +33,7 @@ def shut_for(minutes: int, path: Path, now: datetime | None = None) -> datetime:
     text = json.dumps({"about": ABOUT, "shut_until": until.isoformat()}, indent=1) + "\n"
     half = path.with_name(f".{path.name}.half")
     half.write_text(text, encoding="utf-8")
+    half.chmod(0o644)  # learners on a shared server read it, whatever this account's umask is
     half.replace(path)
     return until
 

@@ -98,6 +98,9 @@ class Actor:
         """Start; what stands before the first step happens at once."""
         loop = asyncio.get_running_loop()
         self.task = loop.create_task(self._play(), name=self.name, context=self.context)
+        # subtle: the loop of a web page prints an error at once when a task has no callback; here
+        # nothing is lost, `stand` tells it when the turn is over
+        self.task.add_done_callback(lambda task: task.cancelled() or task.exception())
 
     async def _play(self) -> None:
         await self.part(self, *self.values)

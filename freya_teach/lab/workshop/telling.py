@@ -95,7 +95,7 @@ def _left_out_as_json(each: LeftOut) -> dict[str, Any]:
 def _summary(schedule: Schedule) -> str:
     taught = ", ".join(section.id for section in schedule.sections) or "too short for any section"
     spare = schedule.minutes - schedule.end
-    left = f"; {spare} minutes are left over" if spare else ""
+    left = {0: "", 1: "; 1 minute is left over"}.get(spare, f"; {spare} minutes are left over")
     return f"{schedule.minutes} minutes: {taught}. It ends at {clock(schedule.end)}{left}."
 
 

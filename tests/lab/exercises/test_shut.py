@@ -1,5 +1,8 @@
 """Solutions that an instructor has shut, until a time."""
 
+import os
+import stat
+import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -34,6 +37,16 @@ def test_they_can_be_opened_before(path: Path) -> None:
     assert open_again(path)
     assert why_shut("4.2-a", environment(path), NOON) == ""
     assert not open_again(path)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no umask")
+def test_everybody_on_a_server_can_read_the_time_whatever_the_umask(path: Path) -> None:
+    before = os.umask(0o077)
+    try:
+        shut_for(90, path, NOON)
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o644
 
 
 @pytest.mark.parametrize("value", ["off", "OFF", " off "])
