@@ -57,8 +57,8 @@ soak: $(UV) ## the long proofs
 book: $(UV) ## build the course as a static site in book/_build/html
 	$(RUN) freya-teach book
 
-lite: $(UV) ## build the browser edition in book/lite/_build/site (needs npm)
-	$(RUN) --script book/lite/build.py
+lite: $(UV) ## build the browser edition in book/lite/_build/site (needs npm; BOOK=ADDRESS of the book)
+	$(RUN) --script book/lite/build.py $(if $(BOOK),--book $(BOOK))
 
 site: lite ## build the book with the browser edition in it, to be published, in book/_build/site
 	$(RUN) freya-teach book --output book/_build/site --lite book/lite/_build/site
