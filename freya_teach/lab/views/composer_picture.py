@@ -92,7 +92,7 @@ def _kept(now: Composition) -> list[str]:
     if now.before is None:
         return ["Nothing to compare with yet: switch something."]
     total = len(now.prompt.text)
-    kept = f"= {now.same:,} of {total:,} characters ({_percent(now.same, total)})"
+    kept = f"{now.same:,} of {total:,} characters ({_percent(now.same, total)})"
     if now.first_difference:
         where = f"The first difference is in {now.first_difference}."
     elif now.before.text == now.prompt.text:

@@ -32,6 +32,7 @@ TONES = {
     "answer": palette.MODEL,
     "problem": palette.STOP,
 }
+OWNERS = {"openai": "OpenAI's", "gemini": "Gemini's", "postcard": "the postcard"}
 STATES: dict[Phase, str] = {
     "not started": "nothing has been asked yet",
     "your move": "▶ it is your move; the run is waiting for it",
@@ -79,7 +80,7 @@ def packet_html(sitting: Sitting) -> str:
 
 
 def _headline(sitting: Sitting) -> str:
-    wire = f", over the wire of {sitting.asked[-1].wire}" if sitting.asked else ""
+    wire = f", over {OWNERS[sitting.asked[-1].wire]} wire" if sitting.asked else ""
     return f"You are the model{wire}: {STATES[sitting.phase]}"
 
 

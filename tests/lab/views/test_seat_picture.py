@@ -22,7 +22,7 @@ def test_a_tool_is_shown_with_its_arguments_and_their_kinds() -> None:
     asked = Question("gemini", "m", (Said("user", "Hi?"),), (Offered("f", "Does it.", schema),))
     shown = picture(sitting(asked))
     assert "may call  f(city: string, any: any JSON)\n            Does it." in shown.text
-    assert "over the wire of gemini" in shown.text
+    assert "over Gemini's wire" in shown.text
     assert_told(shown)
 
 
