@@ -46,13 +46,13 @@ def contents(notebooks: Path, parts: list[Group], *, with_speed: bool) -> str:
     trees.append(tree("Teach it", [f"workshop/{name}" for name in WORKSHOP]))
     trees.append(tree("What it rests on", [*RESTS_ON, *["speed"] * with_speed]))
     trees.append(tree("For your own project", ["lift", "reference/index", "changelog"]))
-    return "\n" + "\n".join(trees)
+    return "\n## Contents\n\n" + "\n".join(trees)
 
 
 def tree(caption: str, names: list[str]) -> str:
     """One list of the table of contents."""
     entries = "\n".join(names)
-    return f"```{{toctree}}\n:caption: {caption}\n:hidden:\n:maxdepth: 1\n\n{entries}\n```\n"
+    return f"```{{toctree}}\n:caption: {caption}\n:maxdepth: 1\n\n{entries}\n```\n"
 
 
 def decisions(folder: Path) -> str:

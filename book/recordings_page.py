@@ -41,7 +41,9 @@ def table(section: str, scenarios: dict[str, list[Json]]) -> str:
     rows = [row(name, exchanges) for name, exchanges in sorted(scenarios.items())]
     title = section.replace("_", " ")
     head = "| scenario | exchanges | kind | wire | model | date | server, or written from |"
-    return f"\n## {title}\n\n{head}\n|---|---|---|---|---|---|---|\n" + "\n".join(rows) + "\n"
+    lines = [head, "|---|---|---|---|---|---|---|", *rows]
+    table = "```{table}\n:class: recordings-table\n\n" + "\n".join(lines) + "\n```\n"
+    return f"\n## {title}\n\n{table}"
 
 
 def row(name: str, exchanges: list[Json]) -> str:

@@ -55,17 +55,17 @@ html_permalinks_icon = "#"
 def _plain(
     _app: object, _what: str, _name: str, _obj: object, _opts: object, lines: list[str]
 ) -> None:
-    lines[:] = as_rst(lines)
+    says_nothing = lines[:1] and lines[0].startswith("Alias for field number")  # a NamedTuple's
+    lines[:] = [] if says_nothing else as_rst(lines)
 
 
 def _levels(
     _app: object, _page: str, _template: str, context: dict[str, Any], _tree: object
 ) -> None:
     """Sphinx says that a caption in the contents is a heading, and not of which level."""
-    tree = context["furo_navigation_tree"]
-    context["furo_navigation_tree"] = tree.replace(
-        'role="heading"', 'role="heading" aria-level="2"'
-    )
+    for part, level in (("furo_navigation_tree", 2), ("body", 3)):
+        told = f'role="heading" aria-level="{level}"'
+        context[part] = context.get(part, "").replace('role="heading"', told)
 
 
 def _not_pythons_own(_app: object, page: nodes.document) -> None:

@@ -179,6 +179,29 @@ def test_a_page_fits_a_phone(some_served: str, visit: Visit) -> None:
         assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"], name
 
 
+def test_a_table_that_does_not_fit_a_phone_becomes_a_list(some_served: str, visit: Visit) -> None:
+    page = visit(f"{some_served}/recordings.html", viewport=PHONE)
+    lists = page.locator("table.rows")
+    expect(lists.first).to_be_visible()
+    last = lists.first.locator("tbody tr").first.locator("td").last
+    expect(last).to_have_attribute("data-head", "server, or written from")
+    too_wide = "box => box.scrollWidth > box.clientWidth + 1"
+    assert not page.evaluate(f"[...document.querySelectorAll('.table-wrapper')].some({too_wide})")
+    page.set_viewport_size({"width": 1440, "height": 1000})
+    expect(lists).to_have_count(0)
+
+
+def test_a_line_of_the_courses_code_fits_a_laptop(some_served: str, visit: Visit) -> None:
+    for width in (1280, 1440):
+        page = visit(f"{some_served}/{LESSON}.html", viewport={"width": width, "height": 900})
+        page.evaluate(
+            "line => { document.querySelector('.cell_input pre').textContent = line; }", "x" * 100
+        )
+        wide = "document.querySelector('.cell_input pre').scrollWidth"
+        assert page.evaluate(f"{wide} <= document.querySelector('.cell_input pre').clientWidth")
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
 @pytest.mark.soak
 def test_every_page_fits_a_phone(whole: Path, whole_served: str, visit: Visit) -> None:
     page = visit(whole_served, viewport=PHONE)

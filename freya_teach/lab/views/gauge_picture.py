@@ -150,7 +150,7 @@ def _changes(gauge: Gauge) -> Iterator[str]:
     yield f"this step: {before.total:,} → {now.total:,} tokens ({now.total - before.total:+,})"
     gone = [each for each in before.segments if each.kind == "turn" and not now.named(each.name)]
     if gone:
-        names = ", ".join(each.name for each in gone)
+        names = _together([each.name for each in gone])
         yield f"− left: {names} ({sum(each.tokens for each in gone):,} tokens)"
     for each in now.segments:
         old = before.named(each.name)
@@ -158,6 +158,15 @@ def _changes(gauge: Gauge) -> Iterator[str]:
             yield f"+ new: {each.name} ({each.tokens:,} tokens)"
         elif old.tokens != each.tokens:
             yield f"≠ {each.name}: {old.tokens:,} → {each.tokens:,} tokens"
+
+
+def _together(names: list[str]) -> str:
+    """Three turns or more in a row are named as one: "turns 1 to 3"."""
+    found = [name.removeprefix("turn ") for name in names]
+    numbers = [int(number) for number in found if number.isdecimal()]
+    if len(numbers) == len(names) > 2 and numbers == list(range(numbers[0], numbers[-1] + 1)):
+        return f"turns {numbers[0]} to {numbers[-1]}"
+    return ", ".join(names)
 
 
 # ---- the picture ---------------------------------------------------------------------------

@@ -105,6 +105,18 @@ def test_several_states_are_compared_and_turns_keep_their_numbers() -> None:
         assert_told(view.at(step))
 
 
+def test_many_turns_that_left_in_a_row_are_named_as_one() -> None:
+    states = [("before", HISTORY), ("after", [summary_message("Short."), *HISTORY[6:]])]
+    told = lab().view.gauge(states, window=1_000, counter=Characters()).text
+    assert "− left: turns 1 to 3 (300 tokens)" in told.splitlines()
+
+
+def test_what_stood_before_the_first_request_is_named_when_it_leaves() -> None:
+    states = [("before", [assistant("a" * 96), *HISTORY]), ("after", HISTORY[4:])]
+    told = lab().view.gauge(states, window=1_000, counter=Characters()).text
+    assert "− left: no request, turn 1, turn 2 (300 tokens)" in told.splitlines()
+
+
 def test_a_turn_that_became_shorter_is_told_as_such() -> None:
     def with_result(length: int) -> list[Message]:
         call = assistant(ToolCall("c", "read", "{}"))
