@@ -107,6 +107,11 @@ class EventBus:
         self._listeners: list[Listener] = []
         self._runs = itertools.count(1)
 
+    @property
+    def has_listeners(self) -> bool:
+        """Whether anybody would hear an event now."""
+        return bool(self._listeners)
+
     def new_run(self) -> int:
         """The number of the next run whose events are told here."""
         return next(self._runs)

@@ -291,9 +291,10 @@ class Compaction:
 
     def _counter(self, history: History) -> MessageCounter:
         """The estimator of this conversation, which knows the messages that it has counted."""
-        if history not in self._counters:
-            self._counters[history] = self.new_counter()
-        return self._counters[history]
+        counter = self._counters.get(history)
+        if counter is None:
+            counter = self._counters[history] = self.new_counter()
+        return counter
 
     def _as_known(self, room: Room) -> Room:
         """The room in tokens of our estimate, with a window that was learned from a refusal."""

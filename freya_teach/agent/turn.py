@@ -146,8 +146,10 @@ class Turns:
             self.history.use_model(exchange.route)  # stored together with the message
         if message.parts:
             await self.history.append(message)
-        self.unfinished = replace(exchange, reply=replace(reply, message=message))
-        return self.unfinished
+        if message is not reply.message:
+            exchange = replace(exchange, reply=replace(reply, message=message))
+        self.unfinished = exchange
+        return exchange
 
     async def _complete(
         self, tools: Mapping[str, Tool], notes: tuple[Message, ...]
@@ -245,11 +247,12 @@ class Turns:
         """Add the guard's notes, store all results as one write, and tell."""
         if turn.calls:
             notes = self.guard.notes([(trace.call, trace.observation) for trace in turn.calls])
-            noted = [
-                replace(trace, observation=trace.observation + note)
-                for trace, note in zip(turn.calls, notes, strict=True)
-            ]
-            turn = replace(turn, calls=tuple(noted))
+            if any(notes):
+                noted = [
+                    replace(trace, observation=trace.observation + note)
+                    for trace, note in zip(turn.calls, notes, strict=True)
+                ]
+                turn = replace(turn, calls=tuple(noted))
             await self.history.append(*map(_as_message, turn.calls))
         self.unfinished = None
         self.running.clear()

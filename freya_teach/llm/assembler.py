@@ -71,6 +71,8 @@ class _OpenCall:
 
     def has_all_of(self, arguments: str) -> bool:
         """Whether the whole arguments are sent once more, which some servers do at the end."""
+        if not self.pieces:  # the first piece, which mostly is all there is
+            return False
         is_object = arguments.startswith("{") and _is_json(arguments)
         return is_object and "".join(self.pieces) == arguments
 

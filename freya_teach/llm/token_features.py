@@ -47,6 +47,7 @@ LEADS = r" -/:-@\[-`{-~\t"
 PIECES = re.compile(
     rf"[{LEADS}]?(?:[{UP}]*[{LOW}]+|[{UP}]+)"
     r"|[0-9]{1,3}"
+    r"| (?=[0-9])"  # for speed: else all scripts are tried first, and a line takes 3.8 µs, not 2.7
     r"| ?[!-/:-@\[-`{-~]+[\r\n]*"  # signs, with the line ends after them
     rf"|[{HAN}]+|[{LINES}]+|[{SIGNS}]+"
     rf"| ?(?:{'|'.join(f'[{script}]+' for script in SCRIPTS.values())})"

@@ -24,20 +24,28 @@ class CancelToken:
     """
 
     def __init__(self) -> None:
-        self._event = threading.Event()
+        self._cancelled = False
 
     @property
     def cancelled(self) -> bool:
         """Whether the tool has been given up: its time is over, or its run was cancelled."""
-        return self._event.is_set()
+        return self._cancelled
 
     def wait(self, seconds: float) -> bool:
         """Sleep for so many seconds, or until the tool is given up; say whether it was."""
-        return self._event.wait(seconds)
+        with _given_up:
+            return _given_up.wait_for(lambda: self._cancelled, seconds)
 
     def cancel(self) -> None:
         """Give the tool up."""
-        self._event.set()
+        with _given_up:
+            self._cancelled = True
+            _given_up.notify_all()
+
+
+_given_up = threading.Condition()
+"""Wakes the threads that wait for any token. For speed there is one for all: a `threading.Event` of
+its own takes 2 µs to make, a token 0.1, and hardly a tool waits for it."""
 
 
 class Active(Protocol):

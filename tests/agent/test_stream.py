@@ -101,6 +101,22 @@ async def test_the_events_of_a_handle_carry_its_number_and_session() -> None:
     assert (run.session_id, run.number) == ("s1", 2)
 
 
+async def test_who_begins_to_listen_in_the_middle_of_a_run_hears_the_rest_of_it() -> None:
+    heard: list[Event] = []
+
+    def double_aloud(number: int) -> int:
+        """Twice the number."""
+        agent.events.subscribe(heard.append)
+        return 2 * number
+
+    model = Model(Answer("Let me see.", [("double_aloud", {"number": 2})]), Answer("4."))
+    agent = model.kernel().agent([double_aloud])
+    await agent.run("?", session=InMemoryHistory(session_id="s1"))
+    assert [event.name for event in heard][:2] == ["tool:status", "turn:done"]
+    assert {(event.session, event.run) for event in heard} == {("s1", 1)}
+    assert isinstance(heard[-1], RunDone)
+
+
 async def test_a_run_that_nobody_holds_goes_on_to_its_end() -> None:
     agent, done = two_turns().kernel(stream=True).agent([double]), asyncio.Event()
     agent.events.subscribe(lambda event: done.set() if isinstance(event, RunDone) else None)

@@ -7,11 +7,13 @@
 
 `bare` is what the kernel is measured against: httpx, json and nothing else, no check of
 anything, tools one after the other. `freya` is an agent as the README builds it. `sessions` run one
-after the other, each time `at_once` of them side by side, which share `pools` HTTP clients.
+after the other, each time `at_once` of them side by side, which share `pools` HTTP clients; with
+0 pools they share one client, whose transport is the kernel's `Connections`.
 """
 
 import asyncio
 import json
+import ssl
 import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -224,23 +226,32 @@ def per_turn(starts: list[float], turns: int) -> list[float]:
     ]
 
 
+def new_clients(pools: int, context: ssl.SSLContext) -> list[httpx.AsyncClient]:
+    """So many clients with a pool each, or one whose requests share no pool."""
+    if not pools:
+        from freya_teach.llm.connections import Connections  # noqa: PLC0415 - as above
+
+        return [httpx.AsyncClient(trust_env=False, transport=Connections())]
+    return [httpx.AsyncClient(trust_env=False, verify=context) for _ in range(pools)]
+
+
 async def main(kind: str, address: str) -> None:
     """Carry out the orders on stdin until it closes."""
     make_session = MAKE_SESSION[kind]
     sessions: dict[str, list[Session]] = {}
-    clients: list[httpx.AsyncClient] = []
+    clients_of: dict[int, list[httpx.AsyncClient]] = {}
     context = httpx.create_ssl_context()  # takes 20 ms, and may be shared; a client takes 0.04 ms
     async with AsyncExitStack() as stack:
         while line := sys.stdin.readline():
             order = json.loads(line)
             at_once, pools = order.get("at_once", 1), order.get("pools", 1)
-            while len(clients) < pools:
-                http = httpx.AsyncClient(trust_env=False, verify=context)
-                clients.append(await stack.enter_async_context(http))
+            if pools not in clients_of:
+                made = new_clients(pools, context)
+                clients_of[pools] = [await stack.enter_async_context(http) for http in made]
             if line not in sessions:  # an agent is built once, as a server would
                 script = f"{address}/{order['turns']}x{order['calls']}"
-                agents = [make_session(http, script, order) for http in clients[:pools]]
-                sessions[line] = [agents[number % pools] for number in range(at_once)]
+                agents = [make_session(http, script, order) for http in clients_of[pools]]
+                sessions[line] = [agents[number % len(agents)] for number in range(at_once)]
             print(json.dumps(await measured(sessions[line], order)), flush=True)
 
 
