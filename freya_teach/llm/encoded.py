@@ -6,8 +6,8 @@ made once, and its bytes can be kept: a `RememberingWriter` does that for one ru
     writer = RememberingWriter()
     ModelRequest(messages, writer=writer)      turn after turn: only what is new becomes JSON
 
-Measured over 100 turns of 8 calls each, the mean of all requests: OpenAI's body in 0.18 ms instead
-of 1.43, Gemini's in 0.41 instead of 2.15.
+Measured over 100 turns of 8 calls each, the mean of all requests: OpenAI's body in 0.11 ms instead
+of 0.73, Gemini's in 0.33 instead of 2.0.
 
 All bodies of that run then share what was made for the earlier ones, so an adapter's steps build
 new objects and change none. Steps of your own need not care: they get a `Writer`, which remembers
@@ -16,7 +16,8 @@ nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import TypeVar
 
@@ -55,34 +56,28 @@ class RememberingWriter(Writer):
 
     def __init__(self) -> None:
         self.checked = Checked()
-        self._known: dict[str, tuple[Hashable, Known]] = {}
+        self._memory: dict[str, Memory] = {}
 
     def each(
         self, form: str, given: Hashable, items: Sequence[Item], make: Callable[[Item], Body]
     ) -> list[Body]:
         """The same, made only where the item is new. The forms are shared: change none."""
-        known = self._known_as(form, given)
-        forms: list[Body] = []
-        for item in items:
+        memory = self._memory.get(form)
+        if memory is None or memory.given != given:  # another model, say: nothing is of use
+            memory = self._memory[form] = Memory(given)
+        forms = memory.beginning_of(items)
+        for item in items[len(forms) :]:
             key: Hashable = tuple(map(id, item)) if isinstance(item, tuple) else id(item)
-            found = known.get(key)
+            found = memory.known.get(key)
             if found is None:  # holds the item, too: as long as it lives, its id is its own
-                found = known[key] = item, _kept(make(item))
+                found = memory.known[key] = item, _kept(make(item))
             forms.append(found[1])
-        if len(known) > 2 * len(items):
-            _forget_others(known, forms)
-        return forms
+        memory.keep(items, forms)
+        return forms.copy()
 
     def encode(self, body: Body) -> bytes:
         """The same bytes, joined from those that are there."""
         return _joined(body)
-
-    def _known_as(self, form: str, given: Hashable) -> Known:
-        before, known = self._known.get(form, (given, {}))
-        if before != given:  # another model, say: what is known is of no use
-            known = {}
-        self._known[form] = given, known
-        return known
 
 
 class Encoded(dict[str, Json]):
@@ -94,14 +89,26 @@ class Encoded(dict[str, Json]):
         return encode(self)
 
 
-Known = dict[Hashable, tuple[object, Encoded]]
-"""Which object an item is → the item and its form."""
+@dataclass(slots=True)
+class Memory:
+    """What is known of one form, and what was asked for last."""
 
+    given: Hashable
+    known: dict[Hashable, tuple[object, Encoded]] = field(default_factory=dict)
+    """Which object an item is → the item and its form."""
+    items: Sequence[object] = ()
+    forms: list[Body] = field(default_factory=list)
 
-def _forget_others(known: Known, forms: Iterable[Body]) -> None:
-    keep = set(map(id, forms))
-    for key in [key for key, (_, form) in known.items() if id(form) not in keep]:
-        del known[key]
+    def beginning_of(self, items: Sequence[object]) -> list[Body]:
+        """The forms of last time, if these items begin with those: 800 are compared in 3 µs."""
+        return self.forms.copy() if items[: len(self.items)] == self.items else []
+
+    def keep(self, items: Sequence[object], forms: list[Body]) -> None:
+        """Remember these, and forget the others when they are more."""
+        self.items, self.forms = items, forms
+        if len(self.known) > 2 * len(items):
+            here = set(map(id, forms))
+            self.known = {key: pair for key, pair in self.known.items() if id(pair[1]) in here}
 
 
 def _kept(form: Body) -> Encoded:
@@ -124,7 +131,9 @@ def _joined(value: Json) -> bytes:
     if type(value) is dict:
         return b"{%b}" % b",".join([_key(key) + _joined(item) for key, item in value.items()])
     if type(value) is list:
-        return b"[%b]" % b",".join([_joined(item) for item in value])
+        return b"[%b]" % b",".join(
+            [item.bytes if type(item) is Encoded else _joined(item) for item in value]
+        )
     return _word(value) if type(value) is str and len(value) < 20 else encode(value)
 
 

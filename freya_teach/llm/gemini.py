@@ -198,13 +198,15 @@ def _is_results(content: Body) -> bool:
 def _runs(contents: Sequence[Body], *, of_results: bool) -> list[slice]:
     """Where two or more neighbours are of one role, and all of them results, or none."""
     runs: list[slice] = []
+    start = None
     for at, (first, second) in enumerate(pairwise(contents)):
-        if first["role"] != second["role"]:
-            continue
-        if _is_results(first) is of_results is _is_results(second):
-            start = runs.pop().start if runs and runs[-1].stop == at + 1 else at
-            runs.append(slice(start, at + 2))
-    return runs
+        if first["role"] == second["role"] and _is_results(second) is of_results:
+            if start is None and _is_results(first) is of_results:
+                start = at
+        elif start is not None:
+            runs.append(slice(start, at + 1))
+            start = None
+    return runs if start is None else [*runs, slice(start, len(contents))]
 
 
 def _with_one_each(contents: list[Body], runs: Sequence[slice], ones: Sequence[Body]) -> list[Body]:

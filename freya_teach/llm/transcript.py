@@ -120,7 +120,7 @@ def assign_ids(message: AssistantMessage, used_ids: set[str], issuer: str) -> As
         if isinstance(new, ToolCall):
             used_ids.add(new.id)
         parts.append(new)
-    return replace(message, parts=tuple(parts))
+    return message if tuple(parts) == message.parts else replace(message, parts=tuple(parts))
 
 
 def _with_id(call: ToolCall, used_ids: set[str], issuer: str) -> ToolCall:
