@@ -5,13 +5,13 @@ from __future__ import annotations
 import copy
 import inspect
 import itertools
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass, field
 from functools import partial
 from types import CodeType
 from typing import Any
 
-from freya_teach.lab.exercises.exercise import Exercise, Finding, NotDone, NotYet, Raised
+from freya_teach.lab.exercises.exercise import Exercise, Finding, NotDone, NotYet, Raised, expect
 from freya_teach.lab.exercises.student_code import StudentCode
 from freya_teach.lab.exercises.wording import clean, namespace_of, short
 
@@ -40,6 +40,18 @@ class Answer:
         if is_blank(self.given):
             raise NotDone(f"not done yet: {self.exercise.name} is {short(self.given)}.")
         return self.given
+
+    def for_each_of(self, names: Collection[str], unit: str) -> dict[str, Any]:
+        """A value for each of these names. Raises `NotDone` while one of them is None."""
+        given = self.value
+        expect(
+            isinstance(given, dict) and set(given) == set(names),
+            f"give a dictionary with these names: {', '.join(names)}.",
+            received=given,
+        )
+        if any(value is None for value in given.values()):
+            raise NotDone(f"not done yet: write {unit}.")
+        return dict(given)
 
     async def call(self, *args: Any, **kwargs: Any) -> Any:
         """What the learner's function gives back, sync or async; else raises a `Finding`."""

@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any, Self
 
 from freya_teach.lab.exercises.answer import Answer
-from freya_teach.lab.exercises.exercise import Exercise, NotDone, Wrong, expect
+from freya_teach.lab.exercises.exercise import Exercise, Wrong, expect
 from freya_teach.llm.messages import Json
 
 # ---- 10.1-a, predict: twice the turns, how much more work ------------------------------------
@@ -85,14 +85,7 @@ def work(piece: Piece, turns: int) -> int:
 
 async def check_factors(factors: Answer) -> None:
     """Run each piece for 100 and for 200 turns, and compare."""
-    given = factors.value
-    expect(
-        isinstance(given, dict) and set(given) == set(PIECES),
-        f"give a dictionary with these names: {', '.join(PIECES)}.",
-        received=given,
-    )
-    if any(value is None for value in given.values()):
-        raise NotDone("not done yet: write 2 or 4 for each piece.")
+    given = factors.for_each_of(PIECES, "2 or 4 for each piece")
     for name, value in given.items():
         expect(type(value) is int and value in (2, 4), f"`{name}`: write 2 or 4.", received=value)
     wrong = [name for name, value in given.items() if value != _factor(PIECES[name])]

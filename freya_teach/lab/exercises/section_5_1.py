@@ -9,7 +9,7 @@ from typing import Any
 
 from freya_teach.config import MODELS
 from freya_teach.lab.exercises.answer import Answer
-from freya_teach.lab.exercises.exercise import Exercise, NotDone, NotYet, Wrong, expect
+from freya_teach.lab.exercises.exercise import Exercise, NotYet, Wrong, expect
 from freya_teach.lab.gateway.gemini_wire import signature
 from freya_teach.lab.gateway.question import Wire
 from freya_teach.lab.views.protocol import TWO_TOOLS
@@ -70,14 +70,7 @@ def who_refuses(rows: Rows) -> str:
 
 async def check_who(who: Answer) -> None:
     """Compare each prediction with what the gateway says."""
-    given = who.value
-    expect(
-        isinstance(given, dict) and set(given) == set(HISTORIES),
-        f"a dictionary with the keys {', '.join(HISTORIES)} is wanted.",
-        received=given,
-    )
-    if all(value is None for value in given.values()):
-        raise NotDone("not done yet: every value is None so far.")
+    given = who.for_each_of(HISTORIES, "a value for each")
     for name, rows in HISTORIES.items():
         expect(
             given[name] in CHOICES,
@@ -349,7 +342,7 @@ EXERCISES = (
             Wrong(WHO | {"renamed": "gemini"}, "whether anybody compares names"),
             Wrong(WHO | {"headless": "both"}, "who must speak before a function call"),
             Wrong(WHO | {"finished": "nobody"}, "whom the packet then asks to go on"),
-            Wrong(["swapped"], "a dictionary with the keys"),
+            Wrong(["swapped"], "a dictionary with these names"),
         ),
     ),
     Exercise(

@@ -8,7 +8,7 @@ from typing import Any
 
 from freya_teach.config import BASE_URLS, MODELS
 from freya_teach.lab.exercises.answer import Answer
-from freya_teach.lab.exercises.exercise import Exercise, NotDone, NotYet, Wrong, expect
+from freya_teach.lab.exercises.exercise import Exercise, NotYet, Wrong, expect
 from freya_teach.lab.gateway import Call, Question, Said, answer, gateway
 from freya_teach.lab.gateway.wire import mapping, mappings
 from freya_teach.llm import gemini, openai
@@ -67,14 +67,7 @@ def packets() -> dict[str, int | str]:
 
 async def check_packet(packet: Answer) -> None:
     """Compare each prediction with the packets that the kernel makes."""
-    given = packet.value
-    expect(
-        isinstance(given, dict) and set(given) == set(LOOK_AT),
-        f"a dictionary with the keys {', '.join(LOOK_AT)} is wanted.",
-        received=given,
-    )
-    if all(value is None for value in given.values()):
-        raise NotDone("not done yet: every value is None so far.")
+    given = packet.for_each_of(LOOK_AT, "a value for each")
     for name, right in packets().items():
         kind = "a number" if isinstance(right, int) else "a text, such as a role or a key"
         expect(

@@ -7,7 +7,7 @@ from typing import Any
 
 from freya_teach.context.room import room_for
 from freya_teach.lab.exercises.answer import Answer
-from freya_teach.lab.exercises.exercise import Exercise, NotDone, Wrong, expect
+from freya_teach.lab.exercises.exercise import Exercise, Wrong, expect
 from freya_teach.lab.gateway import answer, gateway
 from freya_teach.lab.gateway.wire import count_tokens
 from freya_teach.llm.messages import Json
@@ -34,14 +34,7 @@ WHY = {
 
 async def check_statuses(statuses: Answer) -> None:
     """Send the five requests, and compare."""
-    given = statuses.value
-    expect(
-        isinstance(given, dict) and set(given) == set(REQUESTS),
-        f"give a dictionary with these names: {', '.join(REQUESTS)}.",
-        received=given,
-    )
-    if any(value is None for value in given.values()):
-        raise NotDone("not done yet: write 200 or 400 for each request.")
+    given = statuses.for_each_of(REQUESTS, "200 or 400 for each request")
     for name, value in given.items():
         is_status = type(value) is int and value in (200, 400)
         expect(is_status, f"`{name}`: a status is the number 200 or 400.", received=value)

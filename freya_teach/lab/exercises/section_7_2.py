@@ -8,7 +8,7 @@ from typing import Any
 
 from freya_teach.context.window import last_messages, last_turns, system_end
 from freya_teach.lab.exercises.answer import Answer
-from freya_teach.lab.exercises.exercise import Exercise, NotDone, Wrong, expect
+from freya_teach.lab.exercises.exercise import Exercise, Wrong, expect
 from freya_teach.lab.scenarios.section_7_2 import FACTS, conversation, turns_between
 from freya_teach.llm.messages import Message, assistant, system, user
 
@@ -32,14 +32,7 @@ KEPT: dict[str, set[str]] = {
 
 async def check_kept_facts(kept_facts: Answer) -> None:
     """Compare with what the kernel's windows hold."""
-    given = kept_facts.value
-    expect(
-        isinstance(given, dict) and set(given) == set(WINDOWS),
-        "keep the four names of the windows as they are.",
-        received=given,
-    )
-    if any(value is None for value in given.values()):
-        raise NotDone("not done yet: write a set of names for each window.")
+    given = kept_facts.for_each_of(WINDOWS, "a set of names for each window")
     names = {fact.name for fact in FACTS}
     for window, facts in given.items():
         is_set = isinstance(facts, set | frozenset | list | tuple)
