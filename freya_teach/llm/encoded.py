@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
+from operator import is_
 from typing import TypeVar
 
 from freya_teach.llm.messages import Json
@@ -96,16 +97,17 @@ class Memory:
     given: Hashable
     known: dict[Hashable, tuple[object, Encoded]] = field(default_factory=dict)
     """Which object an item is → the item and its form."""
-    items: Sequence[object] = ()
+    items: tuple[object, ...] = ()
     forms: list[Body] = field(default_factory=list)
 
     def beginning_of(self, items: Sequence[object]) -> list[Body]:
-        """The forms of last time, if these items begin with those: 800 are compared in 3 µs."""
-        return self.forms.copy() if items[: len(self.items)] == self.items else []
+        """The forms of last time, if these items begin with the very same: 800 take 12 µs."""
+        is_longer = len(items) >= len(self.items)
+        return self.forms.copy() if is_longer and all(map(is_, self.items, items)) else []
 
     def keep(self, items: Sequence[object], forms: list[Body]) -> None:
         """Remember these, and forget the others when they are more."""
-        self.items, self.forms = items, forms
+        self.items, self.forms = tuple(items), forms
         if len(self.known) > 2 * len(items):
             here = set(map(id, forms))
             self.known = {key: pair for key, pair in self.known.items() if id(pair[1]) in here}

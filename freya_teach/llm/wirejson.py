@@ -19,7 +19,8 @@ def encode(value: Json) -> bytes:
     r"""JSON as UTF-8 bytes, without spaces.
 
     Chinese stays Chinese: escaped, it would cost several times the tokens. Half of a
-    surrogate pair, which UTF-8 cannot hold, becomes the \udXXX that JSON has for it.
+    surrogate pair, which UTF-8 cannot hold, becomes the \udXXX that JSON has for it. What is no
+    JSON value at all (bytes, a set, a date) becomes the nearest one.
 
     >>> encode({"city": "北京"}).decode()
     '{"city":"北京"}'

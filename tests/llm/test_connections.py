@@ -79,6 +79,25 @@ async def test_closing_the_client_closes_all_connections() -> None:
     assert server.connections == 5
 
 
+async def test_what_a_burst_has_left_is_closed_by_the_requests_after_it() -> None:
+    """A server closes what is idle, and a socket that only one side has closed stays a socket."""
+    now = 0.0
+    transport = Connections(clock=lambda: now)
+    async with serving() as server, httpx.AsyncClient(transport=transport) as http:
+        server.expect(10)
+        await asyncio.gather(*[http.get(server.url) for _ in range(10)])
+        server.expect(1)
+        await http.get(server.url)
+        assert len(transport) == 10
+        now = 5.5
+        for left in (9, 8, 7):
+            await http.get(server.url)
+            assert len(transport) == left
+        for _ in range(10):
+            await http.get(server.url)
+        assert (len(transport), server.connections) == (1, 10)
+
+
 async def test_a_request_that_is_given_up_leaves_its_place_to_the_next() -> None:
     transport = Connections()
     async with serving() as server, httpx.AsyncClient(transport=transport) as http:

@@ -147,7 +147,7 @@ MOST_SUMS_EACH = 4
 
 
 async def check_drop(drop: Answer) -> None:
-    """Right in the small, then counted with 60 and with 120 messages of which one may stay."""
+    """Right in the small, then counted with 60 and with 120 messages of which half may stay."""
     for sizes, limit, why in CASES:
         received = await drop.call([*sizes], limit)
         case = f"drop({sizes if len(sizes) < 9 else '50 times 2'}, {limit})"
@@ -164,7 +164,7 @@ async def check_drop(drop: Answer) -> None:
 
 async def _sums(drop: Answer, number: int) -> int:
     tally: Counter[str] = Counter()
-    await drop.call([Size(3, tally) for _ in range(number)], 5)
+    await drop.call([Size(2, tally) for _ in range(number)], number)
     return tally["sums"]
 
 
@@ -183,6 +183,14 @@ def drop(sizes: list[int], limit: int) -> int:
         left -= sizes[gone]
         gone += 1
     return gone
+
+
+def drop_kept_slowly(sizes: list[int], limit: int) -> int:
+    """The square from the other side."""
+    kept = 0
+    while kept < len(sizes) and sum(sizes[len(sizes) - kept - 1 :]) <= limit:
+        kept += 1
+    return len(sizes) - kept
 
 
 def drop_stub(sizes: list[int], limit: int) -> None:
@@ -452,6 +460,7 @@ EXERCISES = (
             Wrong(drop_at_limit, "not over it"),
             Wrong(drop_with_holes, "has no holes"),
             Wrong(drop_but_one, "nothing can stay"),
+            Wrong(drop_kept_slowly, "need not be made anew"),
         ),
     ),
     Exercise(
