@@ -15,6 +15,7 @@ import argparse
 import os
 import shutil
 import sys
+import tempfile
 from pathlib import Path
 
 import browser_edition
@@ -25,6 +26,8 @@ from order import START, groups, section_of
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 NOTEBOOKS = ROOT / "notebooks"
+MARK = ".freya-book"
+"""Lies in each folder that was made for a book: only such a one is emptied for the next."""
 EPOCH = "1796083200"
 """1 December 2026: no page tells when it was built, and no library may."""
 
@@ -40,18 +43,30 @@ def main(arguments: list[str]) -> int:
         print(f"book: {fault}", file=sys.stderr)
         return 1
     output = chosen.output.absolute()
-    work = output.parent / f"{output.name}-work"
-    shutil.rmtree(output, ignore_errors=True)
-    shutil.rmtree(work, ignore_errors=True)
-    stage(work / "source", chosen.only, with_lite=chosen.lite is not None)
-    failed = sphinx(work, output)
+    try:
+        clear(output)
+    except OSError as problem:
+        print(f"book: {output} cannot be written: {problem.strerror}", file=sys.stderr)
+        return 1
+    with tempfile.TemporaryDirectory(prefix="freya-book-") as work:
+        stage(Path(work) / "source", chosen.only, with_lite=chosen.lite is not None)
+        failed = sphinx(Path(work), output)
     if not failed:
-        shutil.rmtree(work)
         if chosen.lite:
             browser_edition.put_in(chosen.lite, output)
         (output / ".buildinfo").unlink(missing_ok=True)  # it names this machine's folders, hashed
         print(f"built: {output / 'index.html'}")
     return failed
+
+
+def clear(output: Path) -> None:
+    """Make the folder, empty. Raises `OSError`, also if it holds anything but a book."""
+    output.mkdir(parents=True, exist_ok=True)
+    if any(output.iterdir()) and not (output / MARK).is_file():
+        raise FileExistsError(17, "it holds other files than a book; name a new or an empty folder")
+    shutil.rmtree(output)
+    output.mkdir()
+    (output / MARK).touch()
 
 
 def stage(source: Path, only: list[str] | None, *, with_lite: bool) -> None:

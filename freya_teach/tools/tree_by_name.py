@@ -4,7 +4,8 @@ Each folder on the way is looked at before and after a file is opened, and the f
 opened must be the file that was looked at; only then is a byte of it read or written. Whoever
 wants to get past this must swap a folder for a link and back twice, each time between two
 neighbouring lines: that is weaker than `tree_by_handle.py`, where no such moment exists. A single
-swap at the right moment can make it begin a new file outside: an empty one, which stays there.
+swap at the right moment can make it begin a new file or folder outside: an empty one, which stays
+there.
 """
 
 from __future__ import annotations

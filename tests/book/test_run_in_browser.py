@@ -84,6 +84,27 @@ def test_a_folder_that_is_no_edition_is_told_and_costs_no_book(tmp_path: Path) -
     assert (tmp_path / "index.html").read_text(encoding="utf-8") == "the book of yesterday"
 
 
+def test_a_folder_with_anything_else_in_it_is_not_emptied_for_a_book(tmp_path: Path) -> None:
+    thesis, notes = tmp_path / "docs" / "thesis.txt", tmp_path / "docs-work" / "notes.txt"
+    for file in (thesis, notes):
+        file.parent.mkdir()
+        file.write_text("years of work", encoding="utf-8")
+    done = try_to_build(tmp_path / "docs")
+    assert done.returncode == 1
+    assert "it holds other files than a book; name a new or an empty folder" in done.stdout
+    assert (
+        thesis.read_text(encoding="utf-8") == notes.read_text(encoding="utf-8") == "years of work"
+    )
+
+
+def test_a_place_where_nothing_can_be_made_is_told_in_a_line(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    done = try_to_build(tmp_path / "file" / "book")
+    assert done.returncode == 1
+    assert "cannot be written: Not a directory" in done.stdout
+    assert "Traceback" not in done.stdout
+
+
 @pytest.mark.soak
 def test_a_reader_goes_from_the_page_to_a_python_that_runs(
     built_edition: Path,  # noqa: F811

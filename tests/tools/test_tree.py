@@ -391,5 +391,6 @@ def test_a_link_that_is_swapped_in_while_writing_changes_nothing_outside(
 
 
 def is_empty(name: str, digest: str) -> bool:
-    """Whether this is an unfinished file without a byte in it."""
-    return "/.unfinished-" in name and digest == hashlib.sha256(b"").hexdigest()
+    """Whether this is an unfinished file without a byte in it, or the folder that was begun."""
+    is_begun = "/.unfinished-" in name or name.endswith("/sub/new")
+    return is_begun and digest == hashlib.sha256(b"").hexdigest()
