@@ -10,4 +10,7 @@ LEFT_OUT = {
     "part3_memory/6.3_freya_session_manager.ipynb": (
         "it starts processes and kills them, and a page has none"
     ),
+    "part4_streaming/10.1_where_the_time_goes.ipynb": (
+        "it counts calls, and Python in a page forgets who counts as soon as a cell waits"
+    ),
 }
