@@ -46,7 +46,7 @@ def main(arguments: list[str]) -> int:
     try:
         clear(output)
     except OSError as problem:
-        print(f"book: {output} cannot be written: {problem.strerror}", file=sys.stderr)
+        print(f"book: {output} cannot be written: {problem.strerror or problem}", file=sys.stderr)
         return 1
     with tempfile.TemporaryDirectory(prefix="freya-book-") as work:
         stage(Path(work) / "source", chosen.only, with_lite=chosen.lite is not None)

@@ -28,8 +28,8 @@ from freya_teach.cli.hub_config import FILE, HOMES, LOGINS, REVEAL, Ports, hub_c
 from freya_teach.cli.words import fail
 
 DEFAULT_FOLDER = Path("~/freya-classroom")
-MEGABYTES_PER_STUDENT = 170
-"""Server and one kernel after notebook 4.2: 164 with 20 students, 167 with three, rounded up.
+MEGABYTES_PER_STUDENT = 180
+"""Server and one kernel after notebook 4.2: 175 with 20 students, 179 with three, rounded up.
 
 Measured as PSS on Linux with Python 3.11 by tests/cli/test_classroom_soak.py.
 """
