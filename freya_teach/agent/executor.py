@@ -26,6 +26,7 @@ from freya_teach.ambient import Ambient
 from freya_teach.config import Settings
 from freya_teach.events import Event, EventBus
 from freya_teach.llm import transcript
+from freya_teach.llm.encoded import RememberingWriter
 from freya_teach.llm.messages import UserMessage, user
 from freya_teach.llm.protocol import ModelClient
 from freya_teach.tools.registry import ToolRegistry
@@ -89,6 +90,10 @@ class Agent:
         default_factory=set, init=False, repr=False, compare=False
     )
     """Runs that are not over: asyncio holds no task, and one that nobody holds may vanish."""
+    _tool_writer: RememberingWriter = field(
+        default_factory=RememberingWriter, init=False, repr=False, compare=False
+    )
+    """Writes the tools' declarations, which are the same in all runs."""
 
     async def close(self) -> None:
         """Wait for the summaries that are still being made in the background."""
@@ -220,6 +225,7 @@ class Agent:
             approve=self.approve,
             emit=emit,
             compaction=self.compaction,
+            writer=RememberingWriter(self._tool_writer),
         )
 
 

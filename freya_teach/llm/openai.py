@@ -62,7 +62,7 @@ def declare_tools(body: Body, request: ModelRequest, route: Route) -> None:
     """Tools, and the one setting that newer models insist on beside them."""
     if not request.tools:
         return
-    body["tools"] = request.writer.each(
+    body["tools"] = request.writer.tools.each(
         "tool", route, request.tools, lambda tool: _declaration(tool, route)
     )
     if route.facts.effort_with_tools:

@@ -155,6 +155,22 @@ def _all_encoded() -> list[Encoded]:
 
 
 @WIRES
+def test_the_tools_of_an_agent_are_declared_once_for_all_its_conversations(
+    wire: ModuleType, remembered: Callable[[], int]
+) -> None:
+    route, of_tools = ROUTES[wire][0], RememberingWriter()
+    writers, written = [], []
+    for city in ("Rome", "Oslo", "Lima"):
+        writers.append(RememberingWriter(of_tools))
+        request = ModelRequest((user(city),), TOOLS)
+        known = replace(request, writer=writers[-1])
+        assert built(wire, known, route) == built(wire, request, route)
+        written.append(remembered())
+    first, second, third = written
+    assert third - second == second - first <= first - len(TOOLS)
+
+
+@WIRES
 def test_what_was_written_dies_with_its_writer(
     wire: ModuleType, remembered: Callable[[], int]
 ) -> None:
