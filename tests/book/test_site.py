@@ -11,10 +11,12 @@ from notebook_pages import on_purpose
 from order import groups
 from playwright.sync_api import Browser, Page, Response, expect
 
+from freya_teach.lab.views import palette
 from freya_teach.paths import course_folder
 from tests.book.conftest import ROOT, build
 from tests.book.html_pages import broken_links, pages, read, text_of, twice
 from tests.browser.conftest import watch
+from tests.lab.views.test_palette import contrast, luminance
 
 NOTEBOOKS = course_folder("notebooks")
 LESSON = "part2_tools/4.2_tool_call_raw_packet"
@@ -249,6 +251,30 @@ def test_dark_and_light_are_chosen_with_a_button(some_served: str, visit: Visit)
         button.click()
         seen.add(page.evaluate(ground))
     assert len(seen) == 2
+
+
+TURNED_OVER = """colours => {
+    const brush = document.createElement("canvas").getContext("2d");
+    brush.filter = getComputedStyle(document.querySelector("figure.freya-view svg")).filter;
+    return colours.map(colour => {
+        brush.fillStyle = colour;
+        brush.fillRect(0, 0, 8, 8);
+        const shown = [...brush.getImageData(2, 2, 1, 1).data].slice(0, 3);
+        return "#" + shown.map(byte => byte.toString(16).padStart(2, "0")).join("");
+    });
+}"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_view_is_as_dark_as_its_page_and_its_words_stand_out(
+    some_served: str, visit: Visit, scheme: str
+) -> None:
+    page = visit(f"{some_served}/{LESSON}.html", color_scheme=scheme)
+    colours = sorted({colour for pair in palette.WRITTEN_ON for colour in pair})
+    shown = dict(zip(colours, page.evaluate(TURNED_OVER, colours), strict=True))
+    assert (luminance(shown[palette.PANEL]) > 0.5) is (scheme == "light")
+    pairs = {pair: contrast(shown[pair[0]], shown[pair[1]]) for pair in palette.WRITTEN_ON}
+    assert {pair: ratio for pair, ratio in pairs.items() if ratio < 4.5} == {}
 
 
 def cold_load(visit: Visit, address: str) -> dict[str, int]:

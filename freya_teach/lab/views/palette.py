@@ -1,7 +1,8 @@
 """The colours of the views, and which of them may stand on which. (start)
 
-A view brings its own light panel, so that it reads alike on a light page and on a dark one. A
-colour never says anything alone: a sign or a word always stands beside it.
+A view brings its own light panel, so that it reads alike on a light page and on a dark one; on a
+dark page of the book, light and dark change places in it. A colour never says anything alone: a
+sign or a word always stands beside it.
 """
 
 from __future__ import annotations
