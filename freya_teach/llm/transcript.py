@@ -64,7 +64,9 @@ def check(messages: Sequence[Message], so_far: Checked | None = None) -> None:
             continue
         if open_calls:
             missing = ", ".join(f"{name} ({id_})" for id_, name in open_calls.items())
-            raise TranscriptError(f"message {number} ({message.role}) comes before: {missing}")
+            raise TranscriptError(
+                f"message {number} ({message.role}) comes before the result of {missing}"
+            )
         if isinstance(message, AssistantMessage):
             for call in message.parts:
                 if not isinstance(call, ToolCall):

@@ -106,7 +106,10 @@ def test_check_refuses_a_valid_history_with_one_result_lost_doubled_or_moved(
         ([user("?"), result("a")], "message 1 is the result of call 'a', which was never made"),
         ([assistant(call("a")), result("b")], "'b', which was never made"),
         ([assistant(call("a")), result("a"), result("a")], "message 2 .*'a', .*answered already"),
-        ([assistant(call("a")), user("?")], r"message 1 \(user\) comes before: get_weather \(a\)"),
+        (
+            [assistant(call("a")), user("?")],
+            r"message 1 \(user\) comes before the result of get_weather \(a\)",
+        ),
         ([assistant(call("a"), call("b")), result("b")], r"ends without .* get_weather \(a\)"),
         ([assistant(call("a"), call("a"))], "message 0: the id 'a' of get_weather is not unique"),
         ([assistant(call(""))], "message 0: the id '' of get_weather is not unique"),

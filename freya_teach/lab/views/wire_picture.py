@@ -21,7 +21,7 @@ MOST_LINES = 3
 """Of one field."""
 MOST_ROWS = 8
 LEGEND = (
-    "The same label is the same thing: 2 is message 2, 2A a call in it, 3A its result, message 3.",
+    "The same label is the same thing: a number is a message, a letter a call and its result.",
     f"{ONLY} only on this wire · {OTHER} in another form on the other wire · ▶ what is looked at",
 )
 TONES = (palette.HARNESS, palette.TOOLS, palette.MODEL, palette.STOP)
