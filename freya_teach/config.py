@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
+from urllib.parse import urlsplit
 
 from pydantic import (
     AfterValidator,
@@ -35,7 +36,24 @@ def _at_home(path: Path) -> Path:
         raise ValueError(f"{path} begins with ~, and no home folder is known") from None
 
 
+def _with_host(address: str) -> str:
+    """`http://127.0.0.1:8080` → the same. The words repeat nothing: it may hold a password."""
+    try:
+        parts = urlsplit(address)
+        is_whole = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+    except ValueError:  # half an IPv6 address, or a port that is no number
+        is_whole = False
+    if address and not is_whole:
+        raise PydanticCustomError(
+            "address",
+            "An address begins with http:// or https:// and a host, "
+            "for example http://127.0.0.1:8080",
+        )
+    return address
+
+
 Folder = Annotated[Path, AfterValidator(_at_home)]
+Address = Annotated[str, AfterValidator(_with_host)]
 
 BASE_URLS: Mapping[str, str] = {
     "openai": "https://api.openai.com",
@@ -45,7 +63,7 @@ MODELS: Mapping[str, str] = {"openai": "gpt-5.6-terra", "gemini": "gemini-3.8-fl
 KEY_VARIABLES: Mapping[str, str] = {"openai": "OPENAI_API_KEY", "gemini": "GEMINI_API_KEY"}
 
 
-ROUTE_WORDS = re.compile(r"(?P<provider>[\w-]+):(?P<model>[^@]+)(?:@(?P<base_url>https?://.+))?")
+ROUTE_WORDS = re.compile(r"(?P<provider>[\w-]+):(?P<model>[^@]+)(?:@(?P<base_url>.+))?")
 """A route in a word: `gemini:gemini-3.8-flash`, `openai:my-llama@http://127.0.0.1:8080`."""
 
 
@@ -58,7 +76,7 @@ class RouteSettings(BaseModel):
     """Which wire is spoken; any OpenAI-compatible server is "openai" with another base_url."""
     model: str = ""
     """The provider's name for the model; empty means the course's default for that provider."""
-    base_url: str = ""
+    base_url: Address = ""
     """Scheme and host, without /v1; empty means the provider's public address."""
     api_key: SecretStr = SecretStr("")
     """Sent as a header, never in a URL, and never logged."""

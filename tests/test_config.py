@@ -57,6 +57,14 @@ def test_settings_do_not_change_and_know_no_other_names() -> None:
     [
         {"provider": "openia"},
         {"provider": "mine", "model": "m"},
+        {"base_url": "foo"},
+        {"base_url": "localhost:8080"},
+        {"base_url": "ftp://localhost"},
+        {"base_url": "http://"},
+        {"base_url": "http://:8080"},
+        {"base_url": "http://[::1"},
+        {"base_url": "http://localhost:many"},
+        {"fallbacks": "openai:m@localhost:1"},
         {"retry_seconds": -1},
         {"fallbacks": [{"provider": "openia"}]},
         {"fallbacks": "gemini"},
@@ -220,6 +228,14 @@ def test_facts_of_models_come_from_a_variable_as_json() -> None:
     [
         ({"FREYA_FALLBACKS": "gemini"}, r"route 1 is not of the form provider:model\[@base_url\]"),
         ({"FREYA_FALLBACKS": "[{"}, r"FREYA_FALLBACKS"),
+        (
+            {"FREYA_BASE_URL": "foo"},
+            r"base_url \(FREYA_BASE_URL\): An address begins with http:// or https:// and a host",
+        ),
+        (
+            {"FREYA_FALLBACKS": "openai:m@localhost:1"},
+            r"fallbacks.0.base_url \(FREYA_FALLBACKS\): An address begins with http://",
+        ),
         ({"FREYA_MODELS": "{"}, r"FREYA_MODELS"),
         ({"FREYA_MODELS": "[]"}, r"FREYA_MODELS"),
         ({"FREYA_PROVIDER": "mine", "FREYA_MODEL": "m"}, r"needs model and base_url too"),
@@ -240,10 +256,12 @@ def test_nonsense_in_a_variable_is_an_error_that_names_it(
 
 def test_every_faulty_variable_is_named_at_once_and_no_value_is_repeated() -> None:
     environ = {"FREYA_MAX_TURNS": "secret-1", "FREYA_TOOL_SECONDS": "secret-2"}
+    environ |= {"FREYA_BASE_URL": "me:secret-3@localhost"}
     with pytest.raises(ConfigError) as problem:
         Settings.from_env(environ)
     assert "FREYA_MAX_TURNS" in str(problem.value)
     assert "FREYA_TOOL_SECONDS" in str(problem.value)
+    assert "FREYA_BASE_URL" in str(problem.value)
     assert "secret" not in str(problem.value)
 
 

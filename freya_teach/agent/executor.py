@@ -24,6 +24,7 @@ from freya_teach.agent.run import Run
 from freya_teach.agent.turn import Approve, Emit, Instructions, Turns
 from freya_teach.ambient import Ambient
 from freya_teach.config import Settings
+from freya_teach.errors import ConfigError
 from freya_teach.events import Event, EventBus
 from freya_teach.llm import transcript
 from freya_teach.llm.encoded import RememberingWriter
@@ -106,7 +107,8 @@ class Agent:
         """Answer one user message. Without a session, the conversation is forgotten afterwards.
 
         Raises `SessionBusy` when the session has a run in progress, `LLMError` when the model
-        cannot be reached or refuses; the history stays valid either way.
+        cannot be reached or refuses; the history stays valid either way. Raises `ConfigError`
+        for a session that is none, such as an id.
         """
         return await self._run(question, session, self._new_run(session))
 
@@ -211,7 +213,15 @@ class Agent:
             self.compaction.after_reply(history, turns.room, turns.emit)
 
     def _new_run(self, session: History | None) -> Run:
-        return Run("" if session is None else session.id, self.events)
+        try:
+            session_id = "" if session is None else session.id
+        except AttributeError:
+            kind = type(session).__name__
+            raise ConfigError(
+                f"session= takes a conversation, and this is of the type {kind}: give what "
+                "`await kernel.sessions.open(id)` returns, or an InMemoryHistory()"
+            ) from None
+        return Run(session_id, self.events)
 
     def _turns(self, history: History, emit: Emit) -> Turns:
         return Turns(

@@ -17,6 +17,7 @@ from freya_teach.cli.words import fail
 
 if TYPE_CHECKING:
     from freya_teach.cli.chat_answering import Choice
+    from freya_teach.cli.chat_input import Questions
     from freya_teach.cli.chat_screen import Screen
     from freya_teach.cli.chat_talk import Talk
     from freya_teach.errors import FreyaError
@@ -40,7 +41,10 @@ def chat(  # noqa: PLR0913 - the options of a command
         str, typer.Option(help="Offline: what goes wrong; `gateway --list` tells the names.")
     ] = "",
 ) -> None:
-    """Talk to the agent: with a real model if a key or an address is configured, else offline."""
+    """Talk to the agent: with a real model if a key or an address is configured, else offline.
+
+    Questions may come from a pipe, one a line; if one of them fails, the exit code is 1.
+    """
     if sum((bool(session), last, no_session)) > 1:
         raise typer.BadParameter("--session, --continue and --no-session exclude each other")
     from rich.console import Console
@@ -55,17 +59,21 @@ def chat(  # noqa: PLR0913 - the options of a command
     console = Console(highlight=False, markup=False, soft_wrap=True)
     animated = sys.stdout.isatty() and not console.is_dumb_terminal
     screen = Screen(console, animated=animated)
+    has_failed = False
     try:
-        asyncio.run(_chat(choice, screen, session, newest=last))
+        has_failed = asyncio.run(_chat(choice, screen, session, newest=last))
     except FreyaError as problem:
         fail(_in_words(problem))
     except KeyboardInterrupt:
         print()
     finally:
         screen.reset()
+    if has_failed and not sys.stdin.isatty():  # a person has read it, and has gone on
+        raise typer.Exit(1)
 
 
-async def _chat(choice: Choice, screen: Screen, session: str, *, newest: bool) -> None:
+async def _chat(choice: Choice, screen: Screen, session: str, *, newest: bool) -> bool:
+    """Talk until the user leaves; whether anything that was asked for has failed."""
     from freya_teach.cli.chat_commands import run_command, show_beginning
     from freya_teach.cli.chat_input import questions
     from freya_teach.cli.chat_talk import talk
@@ -74,14 +82,15 @@ async def _chat(choice: Choice, screen: Screen, session: str, *, newest: bool) -
         screen.say(here.answering.words)
         if await _resumed(here, session, newest=newest):
             show_beginning(here)
-        screen.note("/help lists the commands; Ctrl-C stops an answer, a second one leaves")
+        screen.note("/help lists the commands; Ctrl-C stops an answer, Ctrl-D leaves")
         kept = here.sessions.folder / "chat_history" if here.sessions is not None else None
         source = questions(kept)
-        with _interrupted_by(here), _log_told_by(here):
+        with ctrl_c_goes_to(here, source), _log_told_by(here):
             while not here.is_over and (line := await source.next()) is not None:
                 await (run_command(here, line) if line.startswith("/") else here.ask(line))
         if here.sessions is not None and here.history is not None:
             screen.note(f"kept; go on with: freya-teach chat --session {here.history.id}")
+        return here.has_failed
 
 
 async def _resumed(here: Talk, session: str, *, newest: bool) -> bool:
@@ -99,9 +108,14 @@ async def _resumed(here: Talk, session: str, *, newest: bool) -> bool:
 
 
 @contextmanager
-def _interrupted_by(here: Talk) -> Iterator[None]:
-    """Ctrl-C reaches the talk. asyncio's own handler would end the program with the first one."""
-    before = signal.signal(signal.SIGINT, lambda *_: here.interrupt())
+def ctrl_c_goes_to(here: Talk, source: Questions) -> Iterator[None]:
+    """To the run, else to the prompt. asyncio's own handler would end the program at once."""
+
+    def pressed(*_: object) -> None:
+        if not here.interrupt():
+            source.interrupt()
+
+    before = signal.signal(signal.SIGINT, pressed)
     try:
         yield
     finally:

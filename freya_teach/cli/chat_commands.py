@@ -6,7 +6,6 @@ import difflib
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from freya_teach.cli.advice import advice
 from freya_teach.cli.chat_context import parts
 from freya_teach.cli.chat_talk import Talk, found_session
 from freya_teach.config import BASE_URLS, ROUTE_WORDS
@@ -35,28 +34,32 @@ async def run_command(talk: Talk, line: str) -> None:
     if command is None:
         close = difflib.get_close_matches(name.lower(), COMMANDS, 1)
         hint = f"Did you mean /{close[0]}?" if close else "/help lists what there is."
-        talk.screen.say(f"There is no command /{name[:40]}. {hint}")
+        talk.fail(ConfigError(f"There is no command /{name[:40]}. {hint}"))
         return
     try:
         await command.do(talk, words.strip())
-    except ConfigError as problem:  # its words say what to do
-        talk.screen.failure(problem, "")
     except FreyaError as problem:
-        talk.screen.failure(problem, advice(problem))
+        talk.fail(problem)
 
 
 async def _help(talk: Talk, _: str) -> None:
     for command in COMMANDS.values():
         talk.screen.say(f"  {command.usage:25} {command.about}")
-    talk.screen.say("  Ctrl-C                    stops an answer; a second one leaves")
+    talk.screen.say("  Ctrl-C                    stops an answer; twice at the prompt, it leaves")
     talk.screen.say("  Alt-Enter                 begins a new line in a question")
 
 
 async def _model(talk: Talk, words: str) -> None:
     """`MODEL`, or `PROVIDER:MODEL[@URL]`: a model's own name may have a colon in it."""
-    if words:
-        await talk.switch(_route_of(words, talk))
+    chosen = _route_of(words, talk) if words else {}
+    if chosen:
+        await talk.switch(chosen)
     talk.screen.say(talk.answering.words)
+    if chosen and "provider" not in chosen:  # gemini-3.8-flash may be meant for either wire
+        talk.screen.note(
+            f"asked as a model of {talk.answering.found.settings.provider}; "
+            f"/model PROVIDER:NAME takes another provider ({', '.join(BASE_URLS)})"
+        )
     for route in talk.answering.kernel.proxy.routes:
         guess = " (a guess: nobody has told about this model)" if route.facts.guessed else ""
         talk.screen.say(f"  {route.name}: a window of {route.facts.window:,} tokens{guess}")

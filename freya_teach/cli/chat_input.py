@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from prompt_toolkit.key_binding import KeyBindings
 
 PROMPT = "> "
+TO_LEAVE = "· press Ctrl-C again, or Ctrl-D, to leave"
 
 
 class Questions(Protocol):
@@ -26,6 +27,10 @@ class Questions(Protocol):
 
     async def next(self) -> str | None:
         """The next input, without its end; None when the user leaves."""
+        ...
+
+    def interrupt(self) -> None:
+        """Ctrl-C where nothing can be stopped. It is called by the signal handler."""
         ...
 
 
@@ -47,6 +52,10 @@ class Piped:
                     return line.strip()
         return None
 
+    def interrupt(self) -> None:
+        """The end, also in the middle of waiting for a line. Raises `KeyboardInterrupt`."""
+        raise KeyboardInterrupt
+
 
 class Typed:
     """A line with editing and history. A paste of several lines is one input; so is Alt-Enter."""
@@ -57,14 +66,34 @@ class Typed:
         self._session: PromptSession[str] = PromptSession(
             PROMPT, history=_history(history), key_bindings=_keys(), enable_suspend=True
         )
+        self._pressed = False
+        """Whether Ctrl-C was pressed since the last input, and not to stop or to clear anything."""
 
     async def next(self) -> str | None:
-        """The next input that is not empty; Ctrl-D, and Ctrl-C on an empty line, leave."""
-        with suppress(KeyboardInterrupt, EOFError):
-            while True:
-                if text := (await self._session.prompt_async()).strip():
-                    return text
-        return None
+        """The next input that is not empty; Ctrl-D, and a second Ctrl-C on an empty line, leave.
+
+        The first one may have been meant for an answer that has just ended.
+        """
+        text = ""
+        while not text:
+            if self._pressed:
+                print(TO_LEAVE)
+            try:
+                text = (await self._session.prompt_async()).strip()
+                self._pressed = False
+            except KeyboardInterrupt:
+                if self._pressed:
+                    return None
+                self._pressed = True
+            except EOFError:
+                return None
+        return text
+
+    def interrupt(self) -> None:
+        """The next prompt tells of the first one. Raises `KeyboardInterrupt` for the second."""
+        if self._pressed:
+            raise KeyboardInterrupt
+        self._pressed = True
 
 
 def questions(history: Path | None) -> Questions:

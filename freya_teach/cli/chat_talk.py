@@ -46,6 +46,8 @@ class Talk:
     last: RunResult | None = None
     """The last run of this conversation that had a result."""
     is_over: bool = False
+    has_failed: bool = False
+    """Whether a question or a command was not carried out."""
     _run: Run | None = None
     _news: list[str] = field(default_factory=list)
     """What happened while a prompt was on the screen."""
@@ -63,23 +65,26 @@ class Talk:
             self.last = await self._run.result()
             self.show_gauge()
         except FreyaError as problem:
-            self.screen.failure(problem, advice(problem))
+            self.fail(problem)
         finally:
             self._run = None
             self.screen.reset()
         self._tell_news()
 
-    def interrupt(self) -> None:
+    def interrupt(self) -> bool:
         """Ctrl-C: the first one stops the run, a second one leaves, a third does not wait.
 
-        It is called by the signal handler, between any two steps of the program. Raises
-        `KeyboardInterrupt` when there is nothing to stop.
+        It is called by the signal handler, between any two steps of the program. Whether there was
+        a run to stop. Raises `KeyboardInterrupt` for the third.
         """
         run = self._run
-        if run is None or self.is_over:
+        if self.is_over:
             raise KeyboardInterrupt
+        if run is None:
+            return False
         self.is_over = run.is_cancelled
         self.loop.call_soon_threadsafe(run.cancel)  # wakes the loop, too
+        return True
 
     async def conversation(self, question: str = "") -> History:
         """The one that goes on, or a new one. Raises `SessionError`."""
@@ -136,6 +141,12 @@ class Talk:
         if self.history is not None:
             kernel, agent = self.answering.kernel, self.answering.agent
             self.screen.gauge(filling(kernel, agent, self.history, self.last))
+
+    def fail(self, problem: FreyaError) -> None:
+        """Say what was not carried out, and what helps; the words of a `ConfigError` do both."""
+        self.has_failed = True
+        what_helps = "" if isinstance(problem, ConfigError) else advice(problem)
+        self.screen.failure(problem, what_helps)
 
     def tell(self, text: str) -> None:
         """A line about the talk; while a prompt is on the screen, it waits."""

@@ -23,7 +23,8 @@ def set_(provider: Provider) -> None:
     """Store a key; it is asked for and not shown, or read from a pipe."""
     from freya_teach.cli.keyring_keys import store_key
 
-    asked = f"Key for {_checked(provider)} (it is not shown)"
+    _checked_and_known(provider)
+    asked = f"Key for {provider} (it is not shown)"
     if sys.stdin.isatty():
         key = str(typer.prompt(asked, hide_input=True)).strip()
     else:
@@ -50,7 +51,7 @@ def show(provider: Provider) -> None:
     """Say where the key would come from; the key itself is never printed."""
     from freya_teach.cli.keyring_keys import key_in_keyring, key_variable
 
-    variable = key_variable(_checked(provider))
+    variable = key_variable(_checked_and_known(provider))
     with _errors_in_words():
         places = {
             "the variable FREYA_API_KEY": bool(os.environ.get("FREYA_API_KEY")),
@@ -67,6 +68,27 @@ def _checked(provider: str) -> str:
     """A provider's name is a word; whoever pastes the key here is told before it is kept."""
     if not provider.isascii() or not provider.replace("-", "").isalnum() or len(provider) > 20:
         fail("PROVIDER is a name such as openai or gemini. The key itself is asked for afterwards.")
+    return provider
+
+
+def _checked_and_known(provider: str) -> str:
+    """One of the kernel's own, or one that the settings name: nobody looks for another one's key.
+
+    `delete` does not ask for this: what a slip of the pen has stored can be taken out.
+    """
+    from freya_teach.cli.configured import configured
+    from freya_teach.config import KEY_VARIABLES
+
+    if _checked(provider) in KEY_VARIABLES:
+        return provider
+    with _errors_in_words():
+        settings = configured({}, keyring=lambda _: "").settings
+    if provider not in [route.provider for route in (settings, *settings.fallbacks)]:
+        fail(
+            f"No provider is called {provider!r}. There are: {', '.join(KEY_VARIABLES)}. "
+            "A wire of your own is named first in FREYA_PROVIDER, FREYA_FALLBACKS or your config "
+            "file."
+        )
     return provider
 
 

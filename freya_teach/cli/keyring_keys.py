@@ -7,6 +7,7 @@ services of Linux. It is optional: without it, keys come from the environment al
 from __future__ import annotations
 
 import importlib
+import textwrap
 from collections.abc import Callable
 from typing import Any
 
@@ -18,6 +19,10 @@ SERVICE = "freya-teach"
 NEEDS_KEYRING = (
     "The system's keyring is reached through the library keyring, which is not installed: "
     'pip install "freya-teach[keyring]". Or set {variable} in the environment.'
+)
+NO_KEYRING = (
+    "This system has no keyring that could be used: its service is not installed, or does not run. "
+    "Set {variable} in the environment."
 )
 
 
@@ -69,6 +74,8 @@ def _with_keyring(provider: str, work: Callable[[Any], Any]) -> Any:
         raise ConfigError(NEEDS_KEYRING.format(variable=key_variable(provider)))
     try:
         return work(library)
+    except library.errors.NoKeyringError:
+        raise ConfigError(NO_KEYRING.format(variable=key_variable(provider))) from None
     except library.errors.KeyringError as problem:
         raise _in_words(problem, provider) from None
 
@@ -85,8 +92,8 @@ def _library() -> Any:
 
 
 def _in_words(problem: Exception, provider: str) -> ConfigError:
-    said = str(problem).split("\n")[0][:200] or type(problem).__name__
+    said = textwrap.shorten(str(problem), 200, placeholder=" …") or type(problem).__name__
     return ConfigError(
-        f"The system's keyring cannot be used: {said} Unlock it, or set {key_variable(provider)} "
-        "in the environment."
+        f"The system's keyring cannot be used: {said.rstrip('.')}. Unlock it, or set "
+        f"{key_variable(provider)} in the environment."
     )

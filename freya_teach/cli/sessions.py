@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from freya_teach.session.models import SessionInfo
     from freya_teach.session.store import SessionStore
 
-NOT_SET = (
-    "No folder of sessions is named: give one with --folder, or set FREYA_SESSION_DIR, for example "
-    "FREYA_SESSION_DIR=~/.freya-teach/sessions"
+NONE_YET = (
+    "There are no conversations yet. `freya-teach chat` begins one, and keeps it in {folder}; "
+    "--folder looks somewhere else."
 )
 
 
@@ -42,7 +42,7 @@ app = typer.Typer(help="The stored conversations.", no_args_is_help=True)
 Folder = Annotated[
     Path | None,
     typer.Option(
-        "--folder", "--dir", help="Their folder; otherwise FREYA_SESSION_DIR, or the chat's."
+        "--folder", "--dir", help="Their folder; otherwise the one that `chat` keeps them in."
     ),
 ]
 Id = Annotated[str, typer.Argument(metavar="ID", help="A session's id, or how it begins.")]
@@ -62,14 +62,17 @@ def list_(
 
     with _errors_in_words():
         store = _store(folder)
-        infos = [info for info in store.infos().values() if both or info.archived == archived]
+        stored = store.infos() if store.sessions.is_dir() else {}
+        infos = [info for info in stored.values() if both or info.archived == archived]
         infos.sort(key=lambda info: info.updated, reverse=True)
         rows = [_looked_at(store, info) for info in infos[:count]]
         if as_json:
             for info, cut_off in rows:
                 print(json.dumps({**info._asdict(), "cut_off": cut_off}))  # ASCII
             return
-        print(printable("\n".join(table(rows))) if rows else f"{store.folder} has none to list.")
+        none = "{folder} has none to list." if stored or folder else NONE_YET
+        text = "\n".join(table(rows)) if rows else none.format(folder=store.folder)
+        print(printable(text))
         if len(infos) > count:
             print(f"… and {len(infos) - count:,} more; -n says how many are shown.")
 
@@ -170,29 +173,37 @@ async def _repair(store: SessionStore, session_id: str, *, yes: bool) -> None:
 
 
 def _store(folder: Path | None) -> SessionStore:
-    """The folder's store. It is not made when it is not there: a slip of the pen would make it."""
-    from freya_teach.cli.configured import default_session_dir
-    from freya_teach.config import Settings
+    """The folder's store. It is not made when it is not there: a slip of the pen would make it.
+
+    Without a folder it is the chat's, and may not be there yet.
+    """
     from freya_teach.session.disk import Disk
     from freya_teach.session.store import SessionStore
 
-    place = folder.expanduser() if folder else Settings.from_env().session_dir
-    if place is None and default_session_dir().is_dir():
-        place = default_session_dir()
-    if place is None:
-        fail(NOT_SET)
-    if not place.is_dir():
-        fail(f"There is no folder {place}. A program makes it that runs with FREYA_SESSION_DIR.")
-    store = SessionStore(place, Disk())
+    if folder is None:
+        return SessionStore(_folder_of_chats(), Disk())
+    store = SessionStore(folder.expanduser(), Disk())
+    if not store.folder.is_dir():
+        fail(f"There is no folder {store.folder}. Without --folder, `chat`'s own is looked at.")
     if not store.sessions.is_dir():
-        fail(f"{place} holds no sessions: there is no folder named sessions in it.")
+        fail(f"{store.folder} holds no sessions: there is no folder named sessions in it.")
     return store
+
+
+def _folder_of_chats() -> Path:
+    """By the same settings that `chat` reads: the environment, the config file, the default."""
+    from freya_teach.cli.configured import configured, default_session_dir
+
+    settings = configured({}, keyring=lambda _: "").settings  # no key is needed here
+    return settings.session_dir or default_session_dir()
 
 
 def _the_one(store: SessionStore, given: str) -> str:
     """The id that is meant. Fails with those that come close."""
     import difflib
 
+    if not store.sessions.is_dir():
+        fail(NONE_YET.format(folder=store.folder))
     ids = sorted(path.name for path in store.sessions.iterdir() if not path.name.startswith("."))
     start = (given, f"session_{given}")
     found = [given] if given in ids else [each for each in ids if given and each.startswith(start)]

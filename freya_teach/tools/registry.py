@@ -35,8 +35,8 @@ class ToolRegistry:
             raise ConfigError(f"{toolbox!r} is no id of a toolbox: use letters, digits, _ and -")
         box: dict[str, Tool] = {}
         taken = {name for id_, other in self._boxes.items() if id_ != toolbox for name in other}
-        for entry in tools:
-            new = entry if isinstance(entry, Tool) else tool(entry)
+        for entry in _each(tools):
+            new = entry if isinstance(entry, Tool) else tool()(entry)  # None is no function, too
             if new.name in box or new.name in taken:
                 raise ConfigError(f"there are two tools called {new.name!r}: rename one of them")
             box[new.name] = new
@@ -44,7 +44,7 @@ class ToolRegistry:
 
     def add(self, toolbox: str, tools: Iterable[Tool | Callable[..., Any]]) -> None:
         """Put more tools into a toolbox. Raises `ConfigError` for a name that is taken."""
-        self.register(toolbox, [*self._boxes.get(toolbox, {}).values(), *tools])
+        self.register(toolbox, [*self._boxes.get(toolbox, {}).values(), *_each(tools)])
 
     def copy(self) -> ToolRegistry:
         """A registry with the same toolboxes, which can be changed without changing this one."""
@@ -76,3 +76,13 @@ class ToolRegistry:
         for toolbox in toolboxes:
             found |= {tool.name: tool for tool in self.tools_of(toolbox)}
         return found
+
+
+def _each(tools: Any) -> Iterable[Tool | Callable[..., Any]]:
+    """The tools as they are. Raises `ConfigError` for one that is in no list."""
+    if isinstance(tools, Iterable) and not isinstance(tools, str):  # a text iterates its letters
+        return tools
+    raise ConfigError(
+        "tools are given in a list, even a single one, as in [calculate]; this is of the type "
+        f"{type(tools).__name__}"
+    )

@@ -137,6 +137,11 @@ def tool(  # noqa: PLR0913 - keywords, each with a default
 def _make(
     function: Callable[..., Any], name: str, description: str, model: type[BaseModel] | None
 ) -> Tool:
+    if not callable(function):
+        raise ConfigError(
+            f"a tool is a function, and this is of the type {type(function).__name__}: give the "
+            "function itself, its name without quotes and without ()"
+        )
     name = name or getattr(function, "__name__", "")
     if not TOOL_NAME.fullmatch(name):
         raise ConfigError(

@@ -275,6 +275,18 @@ async def test_a_session_says_which_toolboxes_are_on() -> None:
     transcript.check(session.messages)
 
 
+@pytest.mark.parametrize("given", ["session_1", 42, {"id": "session_1"}])
+async def test_a_session_that_is_none_is_refused_with_where_one_comes_from(given: Any) -> None:
+    agent = Model().kernel().agent()
+    said = f"this is of the type {type(given).__name__}: give what `await kernel.sessions.open"
+    with pytest.raises(ConfigError, match=said):
+        await agent.run("Hi", session=given)
+    with pytest.raises(ConfigError, match=said):
+        agent.start("Hi", session=given)
+    with pytest.raises(ConfigError, match=said):
+        await anext(agent.stream("Hi", session=given))
+
+
 # ---- every end of a run --------------------------------------------------------------------
 
 

@@ -7,7 +7,7 @@ import os
 import re
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,12 +15,20 @@ from threading import Event
 from typing import Any
 
 import pytest
+from prompt_toolkit.application import create_app_session
+from prompt_toolkit.input import create_pipe_input
+from prompt_toolkit.output import DummyOutput
+from rich.console import Console
 from typer.testing import CliRunner
 
 from freya_teach import Ambient, SessionManager
 from freya_teach.cli.advice import advice
+from freya_teach.cli.chat import ctrl_c_goes_to
 from freya_teach.cli.chat_answering import Choice, answering, other_end
 from freya_teach.cli.chat_commands import COMMANDS
+from freya_teach.cli.chat_input import TO_LEAVE, Typed
+from freya_teach.cli.chat_screen import Screen
+from freya_teach.cli.chat_talk import talk
 from freya_teach.cli.configured import configured
 from freya_teach.cli.main import build_app
 from freya_teach.errors import FreyaError, LLMError
@@ -269,6 +277,26 @@ def test_another_model_goes_on_with_the_same_conversation(chat: Any) -> None:
     assert "models/gemini-3.8-flash:streamGenerateContent" in told.stdout
 
 
+def test_a_model_without_a_provider_is_asked_of_the_same_one_and_the_chat_says_so(
+    chat: Any,
+) -> None:
+    told = chat("/model", "/model gemini-3.8-flash", "/model gemini:gemini-3.8-flash").stdout
+    assert "  openai/gemini-3.8-flash: a window of 1,048,576 tokens" in told
+    note = "· asked as a model of openai; /model PROVIDER:NAME takes another provider"
+    assert told.count(f"{note} (openai, gemini)\n") == 1
+
+
+def test_an_address_without_http_and_a_host_is_no_address(chat: Any) -> None:
+    needed = "base_url (FREYA_BASE_URL): An address begins with http:// or https:// and a host, "
+    told = chat(options=("--base-url", "foo"))
+    assert (told.exit_code, told.stdout) == (1, "")
+    assert f"{needed}for example http://127.0.0.1:8080" in told.stderr
+    told = chat("/model openai:x@localhost:1", "/model", "/model openai:x@http://localhost:1")
+    assert told.stdout.count(needed) == 1
+    assert told.stdout.count("  openai/gpt-5.6-terra: ") == 1
+    assert told.stdout.count("  openai/x: ") == 1
+
+
 def test_a_new_conversation_knows_nothing_of_the_last_one_and_both_are_kept(
     chat: Any, folder: Path
 ) -> None:
@@ -424,11 +452,21 @@ def test_a_failure_is_told_with_what_to_do_and_the_chat_goes_on(
     chat: Any, trouble: str, said: str, what_helps: str
 ) -> None:
     told = chat("Hi", "/help", options=("--trouble", trouble), FREYA_RETRY_SECONDS="0")
-    assert told.exit_code == 0
+    assert told.exit_code == 1  # there is a pipe, and nobody who reads along
     failure = told.stdout[told.stdout.index("✗ ") :]
     assert said in failure
     assert what_helps in failure
     assert "/quit" in failure
+
+
+@pytest.mark.parametrize("line", ["/modle x", "/model openai:x@localhost:1", "/sessions nobody"])
+def test_a_command_in_a_pipe_that_is_not_carried_out_is_in_the_exit_code(
+    chat: Any, line: str
+) -> None:
+    told = chat(line, "My name is Ada.")
+    assert "✗ " in told.stdout
+    assert "Hello, Ada." in told.stdout
+    assert told.exit_code == 1
 
 
 def test_a_route_that_stands_in_for_another_one_is_named(chat: Any) -> None:
@@ -484,6 +522,29 @@ def test_ctrl_c_stops_an_answer_and_the_next_line_of_the_pipe_is_asked(
     assert [message.role for message in messages] == ["user", "user", "assistant"]
 
 
+async def test_a_ctrl_c_just_after_an_answer_says_how_to_leave_and_does_not(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = tmp_path / "config.toml"
+    config.touch()
+    choice = Choice({}, config, offline=True, keep=False)
+    with create_pipe_input() as keys, create_app_session(input=keys, output=DummyOutput()):
+        source = Typed(None)
+        screen = Screen(Console(), animated=False)
+        async with talk(choice, screen) as here:
+            with ctrl_c_goes_to(here, source):
+                await here.ask("My name is Ada.")
+                signal.raise_signal(signal.SIGINT)
+                keys.send_text("What is my name?\r")
+                assert await source.next() == "What is my name?"
+                assert capsys.readouterr().out.endswith(f"\n{TO_LEAVE}\n")
+                await here.ask("What is my name?")
+                signal.raise_signal(signal.SIGINT)
+                with pytest.raises(KeyboardInterrupt):
+                    signal.raise_signal(signal.SIGINT)
+    assert "Your name is Ada." in capsys.readouterr().out
+
+
 # ---- the keyring -----------------------------------------------------------------------------
 
 
@@ -508,12 +569,9 @@ def test_a_key_in_the_place_of_a_provider_is_not_taken(word: str) -> None:
 def test_a_stored_key_is_used_shown_as_set_and_deleted(
     chat: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    keyring = pytest.importorskip("keyring", reason="the library keyring is not installed")
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     monkeypatch.delenv("FREYA_API_KEY", raising=False)
-    before = keyring.get_keyring()
-    keyring.set_keyring(in_memory())
-    try:
+    with the_keyring_is(in_memory):
         key = CliRunner()
         stored_ = key.invoke(build_app(), ["key", "set", "openai"], input=f"{KEY}\n")
         shown = key.invoke(build_app(), ["key", "show", "openai"])
@@ -521,8 +579,6 @@ def test_a_stored_key_is_used_shown_as_set_and_deleted(
             told = chat("My name is Ada.", options=("--base-url", url))
         deleted = key.invoke(build_app(), ["key", "delete", "openai"])
         after = key.invoke(build_app(), ["key", "show", "openai"])
-    finally:
-        keyring.set_keyring(before)
     assert "the system's keyring: a key is set  (this one is used)" in shown.stdout
     assert "(key from the system's keyring)" in told.stdout
     assert "Hello, Ada." in told.stdout
@@ -532,8 +588,63 @@ def test_a_stored_key_is_used_shown_as_set_and_deleted(
     assert all(KEY not in text for text in said)
 
 
+def test_a_misspelt_provider_gets_no_key_and_one_that_the_settings_name_does() -> None:
+    def key(*words: str, **variables: str) -> Any:
+        env: dict[str, str | None] = {n: None for n in os.environ if n.startswith("FREYA_")}
+        env |= {"FREYA_CONFIG_FILE": os.devnull, **variables}
+        return CliRunner().invoke(build_app(), ["key", *words], env=env, input=f"{KEY}\n")
+
+    with the_keyring_is(in_memory) as ring:
+        ring.set_password("freya-teach", "opnai", KEY)  # stored before it was refused
+        for command in ("set", "show"):
+            told = key(command, "opnai")
+            assert told.exit_code == 1
+            assert "No provider is called 'opnai'. There are: openai, gemini." in told.stderr
+        assert "is deleted" in key("delete", "opnai").stdout
+        mine = {"FREYA_FALLBACKS": "mine:a-model@http://127.0.0.1:1"}
+        assert key("set", "mine").exit_code == 1
+        assert key("set", "mine", **mine).exit_code == 0
+        assert "the system's keyring: a key is set" in key("show", "mine", **mine).stdout
+        assert list(ring.keys) == [("freya-teach", "mine")]
+
+
+def test_a_system_without_a_keyring_is_told_in_whole_sentences() -> None:
+    with the_keyring_is(lambda: importlib.import_module("keyring.backends.fail").Keyring()):
+        told = CliRunner().invoke(build_app(), ["key", "set", "openai"], input=f"{KEY}\n")
+    assert told.exit_code == 1
+    assert told.stderr == (
+        "This system has no keyring that could be used: its service is not installed, or does not "
+        "run. Set OPENAI_API_KEY in the environment.\n"
+    )
+
+
+def test_what_a_keyring_says_is_not_cut_within_a_word() -> None:
+    with the_keyring_is(in_memory) as ring:
+        ring.trouble = "The collection is locked, " * 20
+        told = CliRunner().invoke(build_app(), ["key", "set", "openai"], input=f"{KEY}\n")
+    said = re.fullmatch(
+        r"The system's keyring cannot be used: (.{150,200} …)\. Unlock it, or set OPENAI_API_KEY "
+        r"in the environment\.\n",
+        told.stderr,
+    )
+    assert said, told.stderr
+    assert set(re.findall(r"\w+", said[1])) == set(re.findall(r"\w+", ring.trouble))
+
+
+@contextmanager
+def the_keyring_is(make: Callable[[], Any]) -> Iterator[Any]:
+    """Another keyring for as long as the block lasts."""
+    keyring = pytest.importorskip("keyring", reason="the library keyring is not installed")
+    before = keyring.get_keyring()
+    keyring.set_keyring(ring := make())
+    try:
+        yield ring
+    finally:
+        keyring.set_keyring(before)
+
+
 def in_memory() -> Any:
-    """A keyring that is gone when the test ends."""
+    """A keyring that is gone when the test ends; `trouble` is why it does not open."""
     backend = importlib.import_module("keyring.backend")
 
     class Memory(backend.KeyringBackend):  # type: ignore[misc, name-defined]
@@ -542,11 +653,14 @@ def in_memory() -> Any:
         def __init__(self) -> None:
             super().__init__()
             self.keys: dict[tuple[str, str], str] = {}
+            self.trouble = ""
 
         def get_password(self, service: str, username: str) -> str | None:
             return self.keys.get((service, username))
 
         def set_password(self, service: str, username: str, password: str) -> None:
+            if self.trouble:
+                raise importlib.import_module("keyring.errors").KeyringLocked(self.trouble)
             self.keys[service, username] = password
 
         def delete_password(self, service: str, username: str) -> None:

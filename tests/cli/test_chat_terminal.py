@@ -128,23 +128,47 @@ def test_a_question_streams_shows_its_tool_is_stopped_and_the_talk_is_resumed(
     assert len(stored(folder)) == 9
 
 
-def test_a_second_ctrl_c_leaves(terminal: Any) -> None:
+TO_LEAVE = "press Ctrl-C again, or Ctrl-D, to leave"
+
+
+def test_the_first_ctrl_c_at_the_prompt_says_how_to_leave_and_the_second_one_leaves(
+    terminal: Any,
+) -> None:
     child = terminal("--trouble", "halfway")
     child.send(LONG + ENTER)
     child.expect("I am a handful of rules in ")
     child.send(CTRL_C)
     child.expect("stopped")
     child.expect(READY)
+    for question in ("My name is Ada.", "My name is Bo."):
+        child.send(CTRL_C)
+        child.expect(TO_LEAVE)
+        child.expect(READY)
+        child.send(question + ENTER)
+        child.expect("Hello, ")
+        child.expect(READY)
+    child.send(CTRL_C)
+    child.expect(TO_LEAVE)
+    child.expect(READY)
     child.send(CTRL_C)
     assert "go on with: freya-teach chat --session" in left(child)
 
 
-def test_ctrl_c_clears_a_line_that_is_begun_and_leaves_on_an_empty_one(terminal: Any) -> None:
+def test_ctrl_c_clears_a_line_that_is_begun(terminal: Any) -> None:
     child = terminal("--no-session")
     child.send("My name is Bo" + CTRL_C + "My name is Ada." + ENTER)
     child.expect("Hello, Ada.")
     child.expect(READY)
-    child.send(CTRL_C)
+    child.send(CTRL_D)
+    assert TO_LEAVE not in left(child)
+
+
+def test_after_a_failure_a_conversation_goes_on_and_ends_in_good_order(terminal: Any) -> None:
+    child = terminal("--trouble", "bad-key")
+    child.send("Hi" + ENTER)
+    child.expect("HTTP 401")
+    child.expect(READY)
+    child.send(CTRL_D)
     left(child)
 
 

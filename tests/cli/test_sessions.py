@@ -110,9 +110,9 @@ def damage(path: Path, line: int) -> bytes:
 
 
 def run(*words: object, answer: str | None = None, **variables: str) -> Any:
-    """Run the command; no variable of this machine's user counts."""
+    """Run the command; no variable and no config file of this machine's user counts."""
     environment: dict[str, str | None] = {n: None for n in os.environ if n.startswith("FREYA_")}
-    environment |= {"FREYA_TIME_ZONE": "UTC", **variables}
+    environment |= {"FREYA_TIME_ZONE": "UTC", "FREYA_CONFIG_FILE": os.devnull, **variables}
     command = ["sessions", *map(str, words)]
     return CliRunner().invoke(build_app(), command, env=environment, input=answer)
 
@@ -193,19 +193,62 @@ def test_an_empty_folder_says_so(folder: Path) -> None:
 # ---- where and which ------------------------------------------------------------------------
 
 
+BEFORE_THE_FIRST_CHAT = (
+    "There are no conversations yet. `freya-teach chat` begins one, and keeps it in {folder}; "
+    "--folder looks somewhere else.\n"
+)
+
+
+def test_before_the_first_chat_the_list_says_how_one_begins_and_where_it_will_be(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("platformdirs.user_data_path", lambda *_, **__: tmp_path / "data")
+    config = tmp_path / "config.toml"
+    config.write_text(f"session_dir = {json.dumps(str(tmp_path / 'of-the-file'))}")
+    for place, variables in {
+        tmp_path / "data" / "sessions": {},
+        tmp_path / "of-the-file": {"FREYA_CONFIG_FILE": str(config)},
+        tmp_path / "mine": {"FREYA_SESSION_DIR": str(tmp_path / "mine")},
+    }.items():
+        told = run("list", **variables)
+        assert (told.exit_code, told.stderr) == (0, "")
+        assert told.stdout == BEFORE_THE_FIRST_CHAT.format(folder=place)
+        as_json = run("list", "--json", **variables)
+        assert (as_json.exit_code, as_json.stdout) == (0, "")
+    assert list(tmp_path.iterdir()) == [config]
+
+
+def test_a_chat_in_which_nothing_was_asked_leaves_no_conversation_to_list(folder: Path) -> None:
+    made(folder)
+    told = run("list", FREYA_SESSION_DIR=str(folder))
+    assert told.stdout == BEFORE_THE_FIRST_CHAT.format(folder=folder)
+
+
+def test_the_list_is_of_the_folder_that_the_config_file_names(folder: Path, tmp_path: Path) -> None:
+    made(folder, TALK)
+    config = tmp_path / "config.toml"
+    config.write_text(f"session_dir = {json.dumps(str(folder))}")
+    assert "session_1" in run("list", FREYA_CONFIG_FILE=str(config)).stdout
+
+
+@pytest.mark.parametrize("words", [["show", "x"], ["export", "x"], ["repair", "x", "--yes"]])
+def test_before_the_first_chat_no_session_is_found_and_no_folder_made(
+    tmp_path: Path, words: list[str]
+) -> None:
+    told = run(*words, FREYA_SESSION_DIR=str(tmp_path / "mine"))
+    assert (told.exit_code, told.stdout) == (1, "")
+    assert told.stderr == BEFORE_THE_FIRST_CHAT.format(folder=tmp_path / "mine")
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.parametrize(
     "words", [["list"], ["show", "x"], ["export", "x"], ["repair", "x", "--yes"]]
 )
-def test_without_a_folder_it_says_how_to_name_one_and_makes_none(
-    tmp_path: Path, words: list[str], monkeypatch: pytest.MonkeyPatch
+def test_a_folder_that_is_named_has_to_hold_sessions_and_is_not_made(
+    tmp_path: Path, words: list[str]
 ) -> None:
-    nowhere = tmp_path / "nobody-has-chatted-here"
-    monkeypatch.setattr("platformdirs.user_data_path", lambda *_, **__: nowhere)
-    told = run(*words)
-    assert (told.exit_code, told.stdout) == (1, "")
-    assert "FREYA_SESSION_DIR=~/.freya-teach/sessions" in told.stderr
     typo = run(*words, "--folder", tmp_path / "typo")
-    assert typo.exit_code == 1
+    assert (typo.exit_code, typo.stdout) == (1, "")
     assert f"There is no folder {tmp_path / 'typo'}." in typo.stderr
     other = run(*words, "--folder", tmp_path)
     assert other.exit_code == 1

@@ -1,8 +1,11 @@
 """Toolboxes: what is in them, and what is active."""
 
+from typing import Any
+
+import httpx
 import pytest
 
-from freya_teach import ToolRegistry, tool
+from freya_teach import Settings, ToolRegistry, build_kernel, tool
 from freya_teach.errors import ConfigError
 
 
@@ -59,6 +62,24 @@ def test_a_name_belongs_to_one_tool_in_all_toolboxes_together(toolbox: str) -> N
     with pytest.raises(ConfigError, match="there are two tools called 'find_tools'"):
         made.register(toolbox, [named("find_tools")])
     assert list(made.active(["default", "web"])) == ["find_tools", "a", "b", "fetch"]
+
+
+def a_function() -> str:
+    """Say nothing."""
+    return ""
+
+
+@pytest.mark.parametrize("given", [a_function, tool(a_function), "a_function", 42])
+async def test_tools_that_are_in_no_list_are_refused_with_what_was_given(given: Any) -> None:
+    said = rf"in a list, even a single one, .*; this is of the type {type(given).__name__}$"
+    async with httpx.AsyncClient() as http:
+        kernel = build_kernel(Settings(), http)
+        with pytest.raises(ConfigError, match=said):
+            kernel.agent(given)
+        with pytest.raises(ConfigError, match=said):
+            kernel.agent(toolboxes={"mine": given})
+        with pytest.raises(ConfigError, match="a tool is a function, and this is of the type None"):
+            kernel.agent([None])  # type: ignore[list-item]
 
 
 def test_a_toolbox_registered_again_is_replaced() -> None:

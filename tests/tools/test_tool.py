@@ -379,7 +379,6 @@ def plain_class(place: Plain) -> None: ...
         (dict, "tool dict: its signature cannot be read: no signature found"),
         (lambda city: city, "'<lambda>' is no tool name on both wires"),
         (functools.partial(positional, "Oslo"), "'' is no tool name on both wires"),
-        (3, "'' is no tool name on both wires"),
     ],
     ids=lambda value: getattr(value, "__name__", ""),
 )
@@ -388,6 +387,13 @@ def test_a_function_that_no_schema_can_describe_is_refused_with_the_reason(
 ) -> None:
     with pytest.raises(ConfigError, match=said):
         tool(function)
+
+
+@pytest.mark.parametrize("given", [3, "positional", {"name": "positional"}, [positional]])
+def test_what_is_no_function_is_refused_with_its_type(given: Any) -> None:
+    said = f"a tool is a function, and this is of the type {type(given).__name__}: give the func"
+    with pytest.raises(ConfigError, match=said):
+        tool(given)
 
 
 @pytest.mark.parametrize("name", ["get weather", "1st", "天气", "a.b", "x" * 65, "a\n", "-a"])
