@@ -89,7 +89,7 @@ def tell(stage: Stage) -> str:
 
 _LEGEND = "S summary · 1, 2, … older turns · Q the newest request · R the newest result"
 _SAME = "Every story with the same defences"
-_TRIGGER, _LIMIT = "┊ trigger", "┃ window"
+_TRIGGER, _LIMIT = "│ trigger", "┃ window"
 
 
 def _headline(stage: Stage) -> str:
@@ -186,8 +186,13 @@ def _window(story: Story, scale: float, span: tuple[float, float]) -> Iterator[s
     ):
         x = BAR + tokens * scale
         yield drawing.rect((x - thick / 2, top, thick, bottom - top), colour, radius=0)
-    words = f"{_TRIGGER} {story.trigger:,} · {_LIMIT} {story.window:,}"
-    yield drawing.text((WIDTH - 14, bottom + 10), words, palette.MUTED, anchor="end")
+    right = WIDTH - 14.0
+    for words, tone in (
+        (f"{_LIMIT} {story.window:,}", palette.STOP),
+        (f"{_TRIGGER} {story.trigger:,}", palette.WARN),
+    ):
+        yield drawing.text((right, bottom + 10), words, tone.strong, anchor="end")
+        right -= 110
 
 
 def _end(stage: Stage, story: Story, y: float) -> Iterator[str]:
