@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 def inspect(
     files: Annotated[
         list[Path],
-        typer.Argument(help="Recordings, HAR files, or two files: a body sent, and the answer."),
+        typer.Argument(
+            help="Recordings, HAR files, request logs, or two files: a body sent, and the answer."
+        ),
     ],
     *,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line.")] = False,

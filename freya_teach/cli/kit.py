@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import re
 import shutil
+import signal
 import sys
 import tempfile
 import zipfile
@@ -52,6 +53,7 @@ def kit(
         _check_room(to, len(targets))
         pip_command()  # or a reason to stop before anything is made
         print(_book_in_words(pages), flush=True)
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the folder is removed
         with tempfile.TemporaryDirectory(prefix=".freya-kit-", dir=to.absolute().parent) as place:
             print("Packing the course itself.", flush=True)
             own = own_wheel(Path(place) / "own")

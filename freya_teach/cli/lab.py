@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import importlib.util
 import os
 import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -40,7 +42,13 @@ def lab(
     ] = False,
 ) -> None:
     """Open the course in JupyterLab, in your own copy of the notebooks."""
+    if here and folder != DEFAULT_COPY:
+        raise typer.BadParameter(
+            "--here opens the checkout's own notebooks and --dir a copy of your own: choose one."
+        )
     _require_jupyterlab()
+    if port is not None:
+        _require_free(port)
     root = _checkout_notebooks() if here else _make_copy(folder.expanduser().absolute())
     print("Opening JupyterLab; stop it with Ctrl-C.", flush=True)
     command = lab_command(root, port=port, browser=not no_browser)
@@ -90,6 +98,19 @@ def _checkout_notebooks() -> Path:
 def _require_jupyterlab() -> None:
     if importlib.util.find_spec("jupyterlab") is None:
         raise _failure('JupyterLab is not installed: pip install "freya-teach[course]"')
+
+
+def _require_free(port: int) -> None:
+    """Say what is wrong with a port before anything is made; Jupyter would say it in its log."""
+    try:
+        socket.create_server(("127.0.0.1", port)).close()
+    except OSError as problem:
+        taken = problem.errno == errno.EADDRINUSE
+        state = "is in use" if taken else f"cannot be used ({problem.strerror})"
+        raise _failure(
+            f"Port {port} {state}. Choose another one with --port, or leave --port out: "
+            "then a free one is found."
+        ) from problem
 
 
 def _run_until_it_ends(command: list[str], environment: dict[str, str]) -> int:

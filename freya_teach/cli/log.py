@@ -72,18 +72,15 @@ def _latest(folder: Path, count: int) -> list[dict[str, Json]]:
 
 def told(exchange: dict[str, Json]) -> list[str]:
     """One exchange for a reader."""
-    from freya_teach.lab.understand import HttpExchange, answer_as_json, as_json, understand
-    from freya_teach.llm.wirejson import as_int
+    from freya_teach.lab.understand import (
+        answer_as_json,
+        as_json,
+        exchange_from_log,
+        understand,
+    )
 
     sent, reply = exchange["request"], exchange["reply"] or {}
-    found = HttpExchange(
-        name=str(exchange["id"]),
-        url=str(sent.get("url", "")),
-        request=sent.get("body", {}),
-        status=as_int(reply.get("status")),
-        headers={},
-        response=str(reply.get("body", "")).encode(),
-    )
+    found = exchange_from_log(str(exchange["id"]), exchange)
     understood = understand(found)
     facts = as_json(understood)
     lines = [

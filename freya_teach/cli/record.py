@@ -88,11 +88,11 @@ def _record_section(
     from freya_teach.lab.record import check_replaceable
 
     try:
+        chosen = _chosen(section, scenario)
         settings = Settings.from_env()
         if not settings.base_url and not settings.api_key.get_secret_value():
             raise _failure(NOBODY)
         target = (folder or _fixtures()) / section
-        chosen = _chosen(section, scenario)
         for name in chosen:
             check_replaceable(target / name, overwrite=overwrite)
     except FreyaError as problem:

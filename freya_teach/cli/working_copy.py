@@ -20,6 +20,11 @@ from freya_teach.lab.workshop.notes import without_notes
 
 MANIFEST = ".freya-course.json"
 
+NO_COPY = (
+    "There is no copy of the notebooks in {copy}, so nothing was restored. `freya-teach lab` with "
+    "the same --dir makes one; if you have one elsewhere, name its folder with --dir."
+)
+
 Change = Literal["added", "updated", "kept"]
 
 
@@ -61,14 +66,15 @@ def bring_up_to_date(originals: Path, copy: Path) -> Report:
 def restore(originals: Path, copy: Path, section: str) -> tuple[Path, Path | None]:
     """Put one notebook back as it came; return it, and where the learner's version went.
 
-    Raises `WorkingCopyError` when there is no such section or the folder cannot be written.
+    Raises `WorkingCopyError` when there is no such section, no copy, or it cannot be written.
     """
     files = _course_files(originals)
     name = find_section(list(files), section)
     original = for_learners(files[name])
     target = copy / name
-    _make_folder(copy)
     try:
+        if not any((copy / known).exists() for known in (MANIFEST, *files)):
+            raise WorkingCopyError(NO_COPY.format(copy=copy))
         kept = None
         if target.exists() and target.read_bytes() != original:
             kept = _free_name(target)

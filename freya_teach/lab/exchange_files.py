@@ -2,6 +2,7 @@
 
 - a recording in the course's format, `{request: {...}, response: {...}}`;
 - a HAR file, as a browser's network panel exports it: every entry that went to a model's address;
+- a request log of the kernel, a day's file below `FREYA_LOG_DIR`: every exchange in it;
 - two files, the body that was sent and the answer that came: with `curl -i` the answer begins with
   its status line and headers, without it the status is taken for 200. The body may have a head
   too, as in a `.http` file of an editor.
@@ -27,18 +28,23 @@ from pathlib import Path
 from freya_teach.lab.understand import (
     NEITHER,
     HttpExchange,
+    exchange_from_log,
     exchange_from_recording,
     header_fields,
     secrets_in,
     wire_of,
 )
 from freya_teach.llm.messages import Json
+from freya_teach.llm.request_log import read_log
 from freya_teach.llm.wirejson import as_dict, as_int, as_list, as_text
 
 REQUEST_LINE = re.compile(rb"(?:#[^\n]*\n|\s)*(?:GET|POST) +(\S+)[^\n]*\n")
 HEADER_LINE = re.compile(rb"[\w-]+: ")
 CURL = re.compile(rb"\s*(?:#!.*\s+)?(?:[$>] )?curl(?:\.exe)?\s")
-READABLE = "What can be read: a recording, a HAR file, or two files: the body sent, and the answer."
+READABLE = (
+    "What can be read: a recording, a HAR file, a request log (llm-….jsonl), or two files: the "
+    "body sent, and the answer."
+)
 
 
 class UnreadableFile(Exception):
@@ -50,7 +56,7 @@ def read_files(paths: list[Path]) -> Iterator[list[HttpExchange] | UnreadableFil
 
     Two files of which neither holds an exchange are taken for a request's body and its answer.
     """
-    if len(paths) == 2 and not any(_is_whole(path) for path in paths):
+    if len(paths) == 2 and not any(_is_whole(path) or _logged(path) for path in paths):
         reads = [partial(read_pair, *paths)]
     else:
         reads = [partial(read_file, path) for path in paths]
@@ -62,7 +68,9 @@ def read_files(paths: list[Path]) -> Iterator[list[HttpExchange] | UnreadableFil
 
 
 def read_file(path: Path) -> list[HttpExchange]:
-    """One exchange of a recording, or any number of a HAR file. Raises `UnreadableFile`."""
+    """One exchange of a recording, any number of a HAR file or a log. Raises `UnreadableFile`."""
+    if not _is_whole(path) and (logged := _logged(path)):
+        return logged
     data = as_dict(_json(path, _bytes(path)))
     if "log" in data:
         return _har(path, as_dict(data["log"]))
@@ -130,6 +138,15 @@ def _cut_head(message: bytes) -> tuple[str, bytes]:
 def _fields(lines: list[str]) -> dict[str, str]:
     parts = [line.partition(":") for line in lines]
     return {name.strip().lower(): value.strip() for name, _, value in parts}
+
+
+def _logged(path: Path) -> list[HttpExchange]:
+    """The exchanges of a request log; none where the file is no such log."""
+    try:
+        entries = list(read_log(path))
+    except OSError:
+        return []  # whoever reads the file next says why
+    return [exchange_from_log(f"{path}#{entry['id']}", entry) for entry in entries]
 
 
 def _har(path: Path, log: dict[str, Json]) -> list[HttpExchange]:

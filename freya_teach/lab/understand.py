@@ -38,6 +38,7 @@ from freya_teach.llm.wirejson import as_dict, as_int, as_list, as_text, encode
 
 READERS = {"openai": openai_messages.read_request, "gemini": gemini_messages.read_request}
 NEITHER = "neither OpenAI's Chat Completions nor Gemini's generateContent"
+NO_ANSWER = "no answer came, or none was kept"
 OTHER_WIRES = ("/messages", "/responses")
 """How the addresses of Anthropic's wire and of OpenAI's other one end: we do not speak them."""
 ADAPTERS = {"openai": openai.ADAPTER, "gemini": gemini.ADAPTER}
@@ -91,6 +92,8 @@ def _understand(exchange: HttpExchange) -> Understood:
         request, unread = READERS[wire](exchange.request), None
     except FreyaError as problem:
         request, unread = ModelRequest(()), problem
+    if not exchange.status and not exchange.response:
+        return Understood(exchange.name, wire, request, error=unread, note=NO_ANSWER)
     try:
         _raise_refusal(wire, exchange)
         if note := _other_question(exchange):
@@ -276,6 +279,19 @@ def exchange_from_recording(name: str, data: Json) -> HttpExchange | None:
         header_fields(response.get("headers")),
         body.encode("utf-8", "backslashreplace") if isinstance(body, str) else encode(body),
         secrets_in(request["url"], header_fields(request.get("headers"))),
+    )
+
+
+def exchange_from_log(name: str, entry: dict[str, Json]) -> HttpExchange:
+    """From an exchange of `request_log.read_log`, which has no keys; status 0 is no answer."""
+    sent, reply = as_dict(entry["request"]), as_dict(entry["reply"])
+    return HttpExchange(
+        name,
+        url=str(sent.get("url", "")),
+        request=sent.get("body", {}),
+        status=as_int(reply.get("status")),
+        headers={},
+        response=str(reply.get("body", "")).encode(),
     )
 
 

@@ -1,6 +1,7 @@
 import json
 import subprocess
 import sys
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,9 @@ import pytest
 from typer.testing import CliRunner
 
 from freya_teach.cli.main import build_app
+from tests.cli.test_log import CALLS, NOON, list_of, logged
 from tests.recordings import FOLDER
+from tests.wire_answers import EVERY_WIRE, Answer, way_of_asking
 
 KEY = "not-a-real-key-but-secret"
 URL = "https://h.invalid/v1/chat/completions"
@@ -119,6 +122,48 @@ def test_what_cannot_be_read_does_not_stop_the_rest(tmp_path: Path) -> None:
         str(notes),
         str(tmp_path / "missing"),
     ]
+
+
+@pytest.mark.parametrize("spoken", EVERY_WIRE, ids=way_of_asking)
+async def test_a_request_log_is_told_exchange_by_exchange(
+    spoken: dict[str, Any], tmp_path: Path
+) -> None:
+    await logged(tmp_path, CALLS, Answer("It is 3."), **spoken)
+    (path,) = list_of(tmp_path)
+    shown = run(str(path))
+    assert (shown.exit_code, shown.stderr) == (0, "")
+    first, second = shown.stdout.split(f"── {path}#exchange_")[1:]
+    assert "  assistant calls add(" in first
+    assert "Answer, finish reason stop" in second
+    assert "  assistant: It is 3.\nTokens: 10 in + 5 out = 15\n" in second
+
+
+async def test_two_request_logs_are_not_taken_for_a_question_and_its_answer(
+    tmp_path: Path,
+) -> None:
+    for day in range(2):
+        await logged(tmp_path, Answer(f"Answer {day}."), moment=NOON + timedelta(days=day))
+    shown = run("--json", *sorted(map(str, list_of(tmp_path))))
+    assert [json.loads(line)["text"] for line in shown.stdout.splitlines()] == [
+        "Answer 0.",
+        "Answer 1.",
+    ]
+
+
+async def test_a_request_in_a_log_that_was_never_answered_is_told_as_such(tmp_path: Path) -> None:
+    await logged(tmp_path, Answer("Hi."), question="Anyone?")
+    (path,) = list_of(tmp_path)
+    path.write_bytes(path.read_bytes().splitlines(keepends=True)[0])
+    shown = run(str(path))
+    assert "  user: Anyone?\nNote: no answer came, or none was kept\n" in shown.stdout
+    assert "Error" not in shown.stdout
+
+
+def test_a_recording_on_one_line_is_no_log_though_it_has_an_id_and_a_time(tmp_path: Path) -> None:
+    path = Path(recording(tmp_path / "a.json", CONVERSATION, answer("2")))
+    one_line = {"id": "a", "time": "noon", **json.loads(path.read_text(encoding="utf-8"))}
+    path.write_text(json.dumps(one_line), encoding="utf-8")
+    assert "  assistant: 2\n" in run(str(path)).stdout
 
 
 @pytest.mark.skipif(not FOLDER.exists(), reason=f"there are no recordings in {FOLDER}")

@@ -6,6 +6,8 @@ import hashlib
 import io
 import os
 import shutil
+import signal
+import socket
 import subprocess
 import sys
 import zipfile
@@ -132,6 +134,40 @@ def test_a_disk_without_room_is_told_before_anything_is_fetched(
     assert result.exit_code == 1
     assert "needs up to 450 MB while it is made" in result.output
     assert "has 20 MB left" in result.output
+
+
+PIP_THAT_WAITS = """
+import os, socket
+here = socket.create_connection(("127.0.0.1", int(os.environ["TEST_PORT"])))
+here.recv(1)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGTERM for one process")
+def test_a_kit_that_is_ended_halfway_leaves_no_file_and_no_pip(tmp_path: Path) -> None:
+    write_to, pip = tmp_path / "kits", tmp_path / "pip"
+    write_to.mkdir()
+    pip.mkdir()
+    (pip / "__main__.py").write_text(PIP_THAT_WAITS, encoding="utf-8")
+    (pip / "__init__.py").touch()
+    python_path = os.pathsep.join([str(tmp_path), *sys.path])
+    command = [sys.executable, "-m", "freya_teach.cli", "kit", "--platform", "linux"]
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        listening.settimeout(60)
+        environment = {name: value for name, value in os.environ.items() if name != "UV"}
+        port = str(listening.getsockname()[1])
+        kit = subprocess.Popen(
+            [*command, "--to", str(write_to / "kit.zip")],
+            env={**environment, "PATH": "", "PYTHONPATH": python_path, "TEST_PORT": port},
+            stdout=subprocess.DEVNULL,
+        )
+        pip_runs, _ = listening.accept()
+    with pip_runs:
+        assert [path.name[:11] for path in write_to.iterdir()] == [".freya-kit-"]
+        kit.terminate()
+        assert kit.wait(60) == 128 + signal.SIGTERM
+        assert pip_runs.recv(1) == b""
+    assert list(write_to.iterdir()) == []
 
 
 def test_it_says_whether_the_book_comes_along_and_what_to_do_if_not(

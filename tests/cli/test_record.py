@@ -12,7 +12,7 @@ from typer.testing import CliRunner, Result
 
 from freya_teach.cli.main import build_app
 from freya_teach.lab.local_model import MODEL
-from freya_teach.lab.local_model.running import NOTE, about
+from freya_teach.lab.local_model.running import about, note_of
 from freya_teach.paths import course_folder
 from tests.hostile_server import Behaviour, Connection, Server, answer, serving, whole
 from tests.wire_answers import openai_answer
@@ -90,7 +90,8 @@ async def test_a_recording_of_our_own_server_tells_its_settings(
     async with serving(answer(ANSWER)) as server:
         (tmp_path / "model").mkdir()
         note = json.dumps({"url": server.url, "pid": os.getpid(), **about()})
-        (tmp_path / "model" / NOTE).write_text(note, encoding="utf-8")
+        port = int(server.url.rpartition(":")[2])
+        note_of(tmp_path / "model", port).write_text(note, encoding="utf-8")
         monkeypatch.setenv("FREYA_BASE_URL", server.url)
         monkeypatch.setenv("FREYA_MODEL", MODEL)
         arguments = ("1.1", "--scenario", "forged-history", "--to", str(tmp_path))
@@ -169,10 +170,9 @@ def test_without_a_server_and_a_key_it_is_said_how_to_choose_one(tmp_path: Path)
         (("1.1", "--scenario", "x"), "no scenario 'x': no-history, with-history, forged-history."),
     ],
 )
-def test_an_unknown_name_is_answered_with_the_known_ones(
-    arguments: tuple[str, ...], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_an_unknown_name_is_answered_with_the_known_ones_before_a_server_is_asked_for(
+    arguments: tuple[str, ...], said: str, tmp_path: Path
 ) -> None:
-    monkeypatch.setenv("FREYA_BASE_URL", "http://127.0.0.1:9")
     result = run(*arguments, "--to", str(tmp_path))
     assert result.exit_code == 1
     assert said in result.output

@@ -212,8 +212,9 @@ def test_the_server_answers_while_the_block_runs_and_is_gone_after_it(tmp_path: 
     with serving(models, port) as url:
         assert url == f"http://127.0.0.1:{port}"
         assert httpx.get(url).text == "4096 1 False"
-        assert json.loads((models / running.NOTE).read_text(encoding="utf-8"))["url"] == url
-    assert not (models / running.NOTE).exists()
+        note = running.note_of(models, port)
+        assert json.loads(note.read_text(encoding="utf-8"))["url"] == url
+    assert not note.exists()
     with pytest.raises(httpx.ConnectError):
         httpx.get(url)
 
@@ -241,8 +242,30 @@ def test_the_note_of_a_server_that_was_killed_is_not_believed(
         [sys.executable, "-c", "import os; print(os.getpid())"], check=True, capture_output=True
     )
     note = {"url": "http://127.0.0.1:1", "pid": int(done.stdout), **running.about()}
-    (tmp_path / running.NOTE).write_text(json.dumps(note), encoding="utf-8")
+    running.note_of(tmp_path, 1).write_text(json.dumps(note), encoding="utf-8")
     assert running.about_server("http://127.0.0.1:1") == {"server": "http://127.0.0.1:1"}
+
+
+def test_two_servers_are_known_each_until_its_own_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FREYA_MODEL_DIR", str(tmp_path))
+    models = installed(tmp_path)
+    with serving(models, free_port()) as first:
+        with serving(models, free_port()) as second:
+            assert running.about_server(first) == running.about_server(second) == running.about()
+        assert running.about_server(second) == {"server": second}
+        assert running.about_server(first) == running.about()
+
+
+def test_a_second_start_on_the_same_port_says_who_answers_there(tmp_path: Path) -> None:
+    models, port = installed(tmp_path), free_port()
+    with serving(models, port) as url:
+        with pytest.raises(ServerFailed) as told:
+            serving(models, port).__enter__()
+        assert f"answers at {url} already: process {os.getpid()} serves it" in str(told.value)
+        assert "Ctrl-C" in str(told.value)
+        assert running.note_of(models, port).exists()
 
 
 def test_a_port_in_use_is_found_before_the_model_is_loaded(tmp_path: Path) -> None:

@@ -72,6 +72,13 @@ async def serve(
 
 def _listen(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:  # with any free port: where that fails, it is the host's fault
+        socket.create_server((host, 0), family=family).close()
+    except (OSError, UnicodeError) as problem:
+        raise ConfigError(
+            f"the gateway cannot listen on {host}: that is no address of this machine. "
+            f"Choose {LOOPBACK} for this machine alone, or 0.0.0.0 for all that can reach it."
+        ) from problem
     try:
         listening = socket.create_server((host, port), family=family)
     except (OSError, OverflowError) as problem:

@@ -21,12 +21,16 @@ from freya_teach.llm.wirejson import as_dict, as_int
 SETTINGS: dict[str, Json] = {"temperature": 0.0, "seed": 1, "threads": 1, "context": 4096}
 """Chosen so that the same question gets the same answer. More threads are no help on a busy
 machine: they wait for each other."""
-NOTE = "running.json"
 STOP_SECONDS = 5
 
 
 class ServerFailed(FreyaError):
     """The server did not start; the message says why."""
+
+
+def note_of(models: Path, port: int) -> Path:
+    """The file that describes the server on a port while it runs; each server has its own."""
+    return models / f"running-{port}.json"
 
 
 def template() -> str:
@@ -37,7 +41,7 @@ def template() -> str:
 @contextmanager
 def serving(models: Path, port: int) -> Iterator[str]:
     """Run the server while the block runs; yields its address. Raises `ServerFailed`."""
-    _require_free(port)
+    _require_free(models, port)
     settings = SETTINGS | {
         "packages": str(SERVER.folder(models)),
         "weights": str(WEIGHTS.folder(models) / WEIGHTS_FILE),
@@ -45,7 +49,8 @@ def serving(models: Path, port: int) -> Iterator[str]:
         "name": MODEL,
         "port": port,
     }
-    with (models / "server.log").open("w+b") as log:
+    log_file, note = models / f"server-{port}.log", note_of(models, port)
+    with log_file.open("w+b") as log:
         process = subprocess.Popen(
             [sys.executable, str(Path(__file__).with_name("child.py")), json.dumps(settings)],
             stdin=subprocess.PIPE,
@@ -53,9 +58,8 @@ def serving(models: Path, port: int) -> Iterator[str]:
             stderr=log,
             start_new_session=True,  # Ctrl-C is for us; the child ends when we do
         )
-        note = models / NOTE
         try:
-            url = _wait_until_ready(process, models / "server.log")
+            url = _wait_until_ready(process, log_file)
             note.write_text(json.dumps({"url": url, "pid": os.getpid(), **about()}), "utf-8")
             yield url
         finally:
@@ -63,11 +67,18 @@ def serving(models: Path, port: int) -> Iterator[str]:
             _stop(process)
 
 
-def _require_free(port: int) -> None:
+def _require_free(models: Path, port: int) -> None:
     """Find a port in use before the model is loaded for nothing."""
     with socket.socket() as probe:
-        if probe.connect_ex(("127.0.0.1", port)) == 0:
-            raise ServerFailed(f"Port {port} is in use. Choose another one with --port.")
+        if probe.connect_ex(("127.0.0.1", port)) != 0:
+            return
+    url = f"http://127.0.0.1:{port}"
+    if ours := _running(models, url):
+        raise ServerFailed(
+            f"The model answers at {url} already: process {ours['pid']} serves it. Ask it there, "
+            "or stop it with Ctrl-C in its terminal. A second one needs another --port."
+        )
+    raise ServerFailed(f"Port {port} is in use. Choose another one with --port.")
 
 
 def _wait_until_ready(process: subprocess.Popen[bytes], log: Path) -> str:
@@ -109,13 +120,20 @@ def about() -> dict[str, Json]:
 
 def about_server(endpoint: str) -> dict[str, Json]:
     """Who answers at this address: our own server in detail, any other by its address."""
-    try:
-        note = as_dict(json.loads((model_folder() / NOTE).read_text("utf-8")))
-    except (OSError, ValueError):
-        note = {}
-    if note.get("url") != endpoint or not _runs(as_int(note.get("pid"))):
-        return {"server": endpoint}
-    return {name: note[name] for name in about()}
+    note = _running(model_folder(), endpoint)
+    return {name: note[name] for name in about()} if note else {"server": endpoint}
+
+
+def _running(models: Path, url: str) -> dict[str, Json]:
+    """The note of our own server at this address; empty when none of ours answers there."""
+    for path in models.glob("running-*.json"):
+        try:
+            note = as_dict(json.loads(path.read_text("utf-8")))
+        except (OSError, ValueError):
+            continue
+        if note.get("url") == url and _runs(as_int(note.get("pid"))):
+            return note
+    return {}
 
 
 def _runs(pid: int) -> bool:
