@@ -23,6 +23,7 @@ from freya_teach.agent.history import History
 from freya_teach.agent.turn import Approve
 from freya_teach.ambient import Ambient, zone_of
 from freya_teach.config import Settings
+from freya_teach.errors import ConfigError
 from freya_teach.llm.protocol import Adapter
 from freya_teach.llm.proxy import Proxy, routes_from
 from freya_teach.llm.request_log import RequestLog
@@ -67,6 +68,11 @@ class Kernel:
         model or whose name is taken, `PromptError` for a prompt that cannot be read.
         """
         registry = tools if isinstance(tools, ToolRegistry) else ToolRegistry(tools)
+        if not isinstance(toolboxes, Mapping | None):
+            raise ConfigError(
+                'toolboxes= takes the tools of each box by its id, as in {"math": [calculate]}; '
+                f"this is of the type {type(toolboxes).__name__}"
+            )
         if toolboxes is not None or skills:
             registry = registry.copy()
         for toolbox, content in (toolboxes or {}).items():

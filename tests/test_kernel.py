@@ -226,6 +226,12 @@ def half(number: int) -> float:
     return number / 2
 
 
+def test_toolboxes_that_are_no_dictionary_are_refused_with_the_form() -> None:
+    for given in ([half], half, "math"):
+        with pytest.raises(ConfigError, match=r'in \{"math": \[calculate\]\}; this is of the type'):
+            Model().kernel().agent(toolboxes=given)  # type: ignore[arg-type]
+
+
 def test_a_name_in_two_toolboxes_is_refused_at_once() -> None:
     with pytest.raises(ConfigError, match="two tools called 'double'"):
         Model().kernel().agent([double], toolboxes={"more": [double]})

@@ -72,13 +72,12 @@ async def serve(
 
 def _listen(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    try:  # with any free port: where that fails, it is the host's fault
-        socket.create_server((host, 0), family=family).close()
-    except (OSError, UnicodeError) as problem:
+    if not _is_of_this_machine(host, family):
         raise ConfigError(
-            f"the gateway cannot listen on {host}: that is no address of this machine. "
-            f"Choose {LOOPBACK} for this machine alone, or 0.0.0.0 for all that can reach it."
-        ) from problem
+            f"the gateway cannot listen on {host or 'an empty host'}: that is no address of this "
+            f"machine. Choose {LOOPBACK} for this machine alone, or 0.0.0.0 for all that can "
+            "reach it."
+        )
     try:
         listening = socket.create_server((host, port), family=family)
     except (OSError, OverflowError) as problem:
@@ -90,6 +89,17 @@ def _listen(host: str, port: int) -> socket.socket:
         ) from problem
     listening.setblocking(False)  # noqa: FBT003 - the name of its argument is in C only
     return listening
+
+
+def _is_of_this_machine(host: str, family: socket.AddressFamily) -> bool:
+    """Whether one can listen there, with any free port: else it is not the port's fault."""
+    if not host:  # to a socket, that is every address of this machine, which is to be asked for
+        return False
+    try:
+        socket.create_server((host, 0), family=family).close()
+    except (OSError, UnicodeError):
+        return False
+    return True
 
 
 def is_loopback(host: str) -> bool:

@@ -220,12 +220,12 @@ async def test_a_port_that_is_taken_is_an_error_that_says_what_to_do() -> None:
         assert again.url == here.url
 
 
-@pytest.mark.parametrize("host", ["192.0.2.1", "2001:db8::1", "no..name"])
+@pytest.mark.parametrize("host", ["192.0.2.1", "2001:db8::1", "no..name", ""])
 async def test_a_host_that_is_not_this_machine_is_told_and_no_port_is_blamed(host: str) -> None:
     with pytest.raises(ConfigError, match=r"that is no address of this machine") as told:
         async with serve(gateway(echo), 8080, host=host):
             pass
-    assert str(told.value).startswith(f"the gateway cannot listen on {host}: ")
+    assert str(told.value).startswith(f"the gateway cannot listen on {host or 'an empty host'}: ")
     assert "port" not in str(told.value)
 
 
