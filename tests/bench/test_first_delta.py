@@ -5,7 +5,7 @@
 Both ask the same server for the same answer, with the same tools, over a connection that is open
 already; then the rest is read, which is not measured. The bare loop checks nothing. It is wall
 time, since waiting counts for whoever waits. The server sends a word every few milliseconds. It is
-judged with a server that thinks for 10 ms, a small part of what a model needs; the row without
+judged with a server that thinks for 2 ms, a small part of what any model needs; the row without
 thinking shows what is ours.
 """
 
@@ -25,7 +25,7 @@ from tests.bench.loopback_server import FINAL_TEXT
 from tests.bench.pairs import HEADING, Pairs
 
 PAIRS = 101
-AIMS = {10: 1.2, 0: None}
+AIMS = {2: 1.2, 0: None}
 """Milliseconds that the server thinks → how often the time of the bare loop."""
 BETWEEN = 3
 """Milliseconds between two words."""
