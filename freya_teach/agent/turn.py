@@ -49,6 +49,9 @@ CUT_SHORT = (
 NO_CALLS_LEFT = (
     "Not run: the tool calls allowed for this task are used up. Answer with what you have."
 )
+NOT_BEGUN = (
+    "Not run: the run was interrupted before this call began. Make it again if you still need it."
+)
 UNCLEAR_APPROVAL = "Not run: it could not be found out whether this call is allowed."
 BROKEN_ANSWERS = ("error", "content_filter")
 
@@ -121,16 +124,16 @@ class Turns:
     async def cut_off(self) -> list[CallTrace]:
         """Close the calls of a turn that was ended in its middle; do nothing when none are open.
 
-        A result that was there already is stored; the others are lost, and the model is told.
+        A result that was there already is stored; the others are lost, and the model is told. Of a
+        call that had not begun it is told that, too: it may be made again without a thought.
         """
         traces = []
         for call in transcript.open_calls(self.history.messages):
             trace = self.finished.get(call.id)
-            if trace is None:
+            if trace is None and call.id in self.running:
                 trace = CallTrace(call, transcript.LOST_RESULT, "failed", 0.0)
-                if call.id in self.running:
-                    self.emit(events.ToolStatus(call, trace.state, trace.observation))
-            traces.append(trace)
+                self.emit(events.ToolStatus(call, trace.state, trace.observation))
+            traces.append(trace or CallTrace(call, NOT_BEGUN, "refused", 0.0))
         if traces:
             await self.history.append(*map(_as_message, traces))
         return traces

@@ -26,7 +26,8 @@ MAX_ID_CHARS = 40
 
 LOST_RESULT = (
     "error: the result of this call was lost, because the run was interrupted before it came. "
-    "The tool may or may not have run. If you still need the result, call the tool again."
+    "The tool may or may not have run. Where running it twice would do harm, find out first; else "
+    "call it again if you still need the result."
 )
 
 

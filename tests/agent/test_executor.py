@@ -13,6 +13,7 @@ import pytest
 
 from freya_teach import Ambient, InMemoryHistory, RunResult, tool
 from freya_teach.agent.executor import Agent
+from freya_teach.agent.turn import NOT_BEGUN
 from freya_teach.errors import ConfigError, ResponseCut, ServerFailed, SessionBusy
 from freya_teach.events import Event, ReasoningDelta, RunDone, TextDelta, ToolStatus
 from freya_teach.llm import transcript
@@ -761,6 +762,27 @@ async def test_of_a_long_run_only_the_latest_packets_stay_in_the_trace() -> None
     trace = (await agent.run("Count.")).trace
     assert [turn.packet["body"] is not None for turn in trace.turns] == [False] * 4 + [True] * 2
     assert [turn.reply.finish_reason for turn in trace.turns] == ["tool_calls"] * 5 + ["stop"]
+
+
+async def test_a_call_that_had_not_begun_when_the_run_was_cancelled_is_not_told_as_lost() -> None:
+    begun, session = asyncio.Event(), InMemoryHistory()
+
+    async def wait() -> None:
+        """Never return."""
+        begun.set()
+        await asyncio.Event().wait()
+
+    model = Model(Answer(calls=[("wait", {}), ("double", {"number": 4})]))
+    agent = model.kernel(parallel_tools=1).agent([wait, double])
+    run = agent.start("?", session=session)
+    await begun.wait()
+    run.cancel()
+    result = await run.result()
+    assert [trace.state for trace in result.trace.calls] == ["failed", "refused"]
+    results = [m.text for m in session.messages if isinstance(m, ToolMessage)]
+    assert results == [transcript.LOST_RESULT, NOT_BEGUN]
+    assert "before this call began" in NOT_BEGUN
+    transcript.check(session.messages)
 
 
 async def test_what_had_finished_when_the_run_was_cancelled_is_kept() -> None:
