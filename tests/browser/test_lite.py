@@ -28,7 +28,8 @@ NAMES = sorted(
     if ".ipynb_checkpoints" not in path.parts
 )
 THAT_RUN = [name for name in NAMES if name not in LEFT_OUT]
-CANNOT_FETCH = 3
+NO_SOLUTION, CANNOT_FETCH = 1, 3
+"""Exit codes: of uv, when no set of packages fits (2 is a network that fails), and of the build."""
 MILLISECONDS_TO_START_PYTHON = 150_000
 
 pytestmark = pytest.mark.soak
@@ -53,6 +54,7 @@ def site(browser: Browser) -> Path:
     """Build the site, or take the one that was built from these very files."""
     del browser  # asked for first: without a browser nothing is built
     tools = uv("sync", "--script", BUILD)
+    assert tools.returncode != NO_SOLUTION, tools.stdout
     if tools.returncode != 0:
         pytest.skip(f"the tools of the build cannot be installed here: {tools.stdout[-300:]}")
     built = uv("run", "--script", BUILD)
