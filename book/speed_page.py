@@ -11,15 +11,16 @@ OWN = ["work", "CPU, × bare loop", "min", "max"]
 SHAPES = [
     shape.replace(" ", "\N{NO-BREAK SPACE}") for shape in ("20 × 1", "100 × 1", "20 × 8", "100 × 8")
 ]
-PEERS = ["library", "version", *SHAPES, "50 sessions"]
-PEERS += ["import, CPU s", "installed, MB"]
+PEERS = ["library", *SHAPES, "50 sessions"]
+PEERS += ["import, s", "memory, MB", "installed, MB", "packages"]
 OTHERS = """
 ## Other libraries
 
 The same script, the same two tools and the same server, each library in an environment of its own,
 in the version that was the newest that day. They do other things than this kernel: many support
 more providers, trace more, or have more to set. The table says what a turn costs, not what a
-library is worth. Ratios are CPU, × the bare loop; less is better.
+library is worth. Ratios are CPU, × the bare loop; less is better. Import is in seconds of CPU;
+memory is what a program holds that has imported the library and done nothing yet, with Python.
 
 """
 
@@ -38,7 +39,9 @@ def page(head: str, figures: Path) -> str:
 def peer_row(peer: dict[str, Any]) -> list[str]:
     """One library."""
     figures = [*peer["ratios"], peer["import_seconds"]]
-    return [peer["name"], peer["version"], *map(number, figures), number(peer["megabytes"], 0)]
+    whole = [peer["memory"], peer["megabytes"], peer["packages"]]
+    name = f"{peer['name']} {peer['version']}"
+    return [name, *map(number, figures), *(number(each, 0) for each in whole)]
 
 
 def number(value: float, digits: int = 2) -> str:

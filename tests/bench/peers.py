@@ -49,8 +49,13 @@ took = time.process_time() - before
 place = sysconfig.get_paths()["purelib"]
 files = [os.path.join(at, name) for at, _, names in os.walk(place) for name in names]
 files = [f for f in files if "__pycache__" not in f and f"{{os.sep}}pip" not in f]
-print(importlib.metadata.version("{package}"), took, sum(map(os.path.getsize, files)) / 1e6)
+held = [line.split()[1] for line in open("/proc/self/status") if line.startswith("VmHWM")]
+names = {{d.name.lower() for d in importlib.metadata.distributions()}} - {{"pip", "setuptools"}}
+version = importlib.metadata.version("{package}")
+print(version, took, int(held[0]) / 1e3, sum(map(os.path.getsize, files)) / 1e6, len(names))
 """
+"""Version, CPU seconds and megabytes of memory to import it, megabytes on the disk, packages. (On
+Linux, for the memory.)"""
 
 
 def main(names: list[str], folder: Path) -> None:
@@ -63,11 +68,12 @@ def main(names: list[str], folder: Path) -> None:
             package, _, statement = LIBRARIES[name]
             code = TOLD.format(statement=statement, package=package)
             runs = [told(python, code) for _ in range(4)][1:]  # the first one writes bytecode
-            version, _, megabytes = runs[0]
+            version, _, memory, megabytes, packages = runs[0]
             print(f'[[peer]]\nname = "{package}"\nversion = "{version}"')
             print("ratios =", json.dumps(ratios(name, python, address)).replace("NaN", "nan"))
-            print(f"import_seconds = {min(float(took) for _, took, _ in runs):.2f}")
-            print(f"megabytes = {float(megabytes):.0f}\n", flush=True)
+            print(f"import_seconds = {min(float(run[1]) for run in runs):.2f}")
+            print(f"memory = {float(memory):.0f}\nmegabytes = {float(megabytes):.0f}")
+            print(f"packages = {packages}\n", flush=True)
 
 
 def environment(name: str, folder: Path) -> Path:

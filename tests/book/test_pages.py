@@ -171,14 +171,16 @@ name = "a library"
 version = "7.0"
 ratios = [3.0, 4.0, 5.0, nan, 6.0]
 import_seconds = 0.5
+memory = 30.2
 megabytes = 12.4
+packages = 7
 """,
         encoding="utf-8",
     )
     page = speed_page.page(head("speed.md"), figures)
     assert "Measured on a day: a machine." in page
     assert "| some work | 1.50 | 1.25 | 2.00 |" in page
-    assert "| a library | 7.0 | 3.00 | 4.00 | 5.00 | – | 6.00 | 0.50 | 12 |" in page
+    assert "| a library 7.0 | 3.00 | 4.00 | 5.00 | – | 6.00 | 0.50 | 30 | 12 | 7 |" in page
 
 
 def test_the_figures_in_the_repository_can_be_read() -> None:
